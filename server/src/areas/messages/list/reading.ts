@@ -80,8 +80,8 @@ async function nearbyOf(
   return [{ next, most: nearbyRows, least: Number.POSITIVE_INFINITY, rows }]
 }
 
-/** Whether there may be more messages than these. */
-async function isFull(on: Queryable, { next, most }: Nearby): Promise<boolean> {
+/** Whether there may be more than what was looked at nearby. */
+export async function isFull(on: Queryable, { next, most }: Pick<Nearby, 'next' | 'most'>): Promise<boolean> {
   const [counted] = await on.run(sql<{ count: number }>`select count(*) as count from (${next}) m`)
   return (counted?.count ?? 0) >= most
 }

@@ -18,7 +18,7 @@ import { appKey } from '../../../store/app-key.ts'
 import type { Queryable } from '../../../store/database.ts'
 import type { Fragment } from '../../../store/statement.ts'
 import { needsActingUser } from '../errors.ts'
-import { takesPartInMuch } from '../list/reading.ts'
+import { isFull, takesPartInMuch } from '../list/reading.ts'
 import type { Cut } from '../list/sources.ts'
 import { readMentionCounts } from '../mentions/counts.ts'
 import { beyond, pointTo, readingOrder, readThreadPaging, turned } from './paging.ts'
@@ -97,10 +97,10 @@ async function readThreads(
 ): Promise<ThreadRow[]> {
   const conditions = { ofThread: [...from, ...ofThread], ofParent }
   if (source.of === 'viewer' && (await takesPartInMuch(on, source))) {
-    for (const limit of nearby) {
-      const next = nextThreadsOfApp(source.appId, from, { ...cut, limit })
+    for (const most of nearby) {
+      const next = nextThreadsOfApp(source.appId, from, { ...cut, limit: most })
       const rows = await on.run(threadsIn(next, source, conditions, cut))
-      if (rows.length === cut.limit) return rows
+      if (rows.length === cut.limit || !(await isFull(on, { next, most }))) return rows
     }
   }
   return on.run(threadsOf(source, conditions, cut))
