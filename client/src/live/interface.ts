@@ -89,7 +89,9 @@ export interface MessagesSnapshot {
   readonly isLoadingNewer: boolean
   /** False until the first page is there. */
   readonly isLoaded: boolean
-  /** Why the last load failed, or why there is nothing any more: the user was removed from the group. */
+  /** What could not be loaded, for `error`: older or newer messages, or what is shown as a whole. `loadAgain` loads it. */
+  readonly failed?: 'older' | 'newer' | 'newest'
+  /** Why that failed, or why there is nothing any more: the user was removed from the group. */
   readonly error?: unknown
 }
 
@@ -103,6 +105,8 @@ export interface MessageList extends View<MessagesSnapshot> {
   loadNewest(signal?: Signal): Promise<void>
   /** Replaces what is loaded by messages around this one, such as one that was found by a search. */
   loadAround(messageId: string, signal?: Signal): Promise<void>
+  /** Loads what could not be loaded; at once if there is nothing. The client does so by itself with each new connection. */
+  loadAgain(signal?: Signal): Promise<void>
   /** Sends optimistically: it is in `pending` at once. @returns its muid */
   send(message: OutgoingMessage): string
   /** It is not on screen any more. After as many calls as there were to open it, it is not kept up to date. */

@@ -430,6 +430,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
   async function resync(signal: Signal): Promise<void> {
     waiting = []
     typing.clear()
+    const failed = [...screens.values()].filter(({ timeline }) => timeline.failed !== undefined)
     if (me === undefined) {
       me = (await port.call<Answered<User>>('GET', '/me', { signal })).data
       myself.changed()
@@ -444,6 +445,8 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     waiting = undefined
     for (const frame of frames) handle(frame, true)
     outbox.wake()
+    // Whether that works is said where it is shown.
+    for (const { timeline } of failed) timeline.loadAgain(signal).catch(() => {})
   }
 
   /** What is on screen comes first. @param isGap what was missed is not known */
@@ -537,10 +540,11 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
         isLoadingOlder: own.loading === 'older',
         isLoadingNewer: own.loading === 'newer',
         isLoaded: own.isLoaded,
+        ...(own.failed !== undefined && { failed: own.failed }),
         ...(own.error !== undefined && { error: own.error }),
       }),
     )
-    const { loadOlder, loadNewer, loadNewest, loadAround } = timeline
+    const { loadOlder, loadNewer, loadNewest, loadAround, loadAgain } = timeline
     return {
       subscribe: view.subscribe,
       getSnapshot: view.getSnapshot,
@@ -548,6 +552,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
       loadNewer,
       loadNewest,
       loadAround,
+      loadAgain,
       send: (message) => outbox.send(peerOf(key), { ...message, ...(parentId !== undefined && { parentId }) }),
       close,
       timeline,

@@ -23,14 +23,19 @@ export interface TimelineParts {
   isAwaited(message: Message): boolean
 }
 
+/** What is read: a page further, or all that is shown. */
+type Reading = 'older' | 'newer' | 'newest'
+
 /** Confirmed messages of one conversation or thread: a part of its history without gaps, in the order of the service. */
 export interface Timeline {
   readonly messages: readonly Message[]
   readonly isLoaded: boolean
   readonly hasOlder: boolean
   readonly hasNewer: boolean
-  readonly loading: 'older' | 'newer' | 'newest' | undefined
+  readonly loading: Reading | undefined
   readonly error: unknown
+  /** What could not be read, for `error`; undefined also where the user sees nothing of it any more. */
+  readonly failed: Reading | undefined
   /** A list is being read, or was a moment ago: what a frame says now may be in its rows already. */
   readonly isFresh: boolean
   find(id: string): Message | undefined
@@ -47,11 +52,15 @@ export interface Timeline {
   loadNewer(signal?: Signal): Promise<void>
   loadNewest(signal?: Signal): Promise<void>
   loadAround(id: string, signal?: Signal): Promise<void>
+  /** Reads what could not be read. */
+  loadAgain(signal?: Signal): Promise<void>
   /** Reads again what is loaded, after a gap. */
   reload(signal?: Signal): Promise<void>
   /** The user sees nothing of it any more. */
   shut(error: unknown): void
 }
+
+type Work = (signal: Signal | undefined) => Promise<void>
 
 /** Rows that one request for a reload asks for at most. */
 const mostRows = 1000
@@ -73,7 +82,9 @@ export function createTimeline({ pageSize, list, onChange, onRows, isAwaited }: 
   let hasOlder = false
   let hasNewer = false
   let loading: Timeline['loading']
-  let error: unknown
+  /** Why there is nothing any more. */
+  let end: unknown
+  const failures = new Map<Reading, { readonly error: unknown; readonly again: Work }>()
   /** Ends of the part that is loaded: rows that are not shown count. */
   let first: Position | undefined
   let last: Position | undefined
@@ -169,7 +180,7 @@ export function createTimeline({ pageSize, list, onChange, onRows, isAwaited }: 
     }
   }
 
-  const load = (kind: NonNullable<Timeline['loading']>, work: () => Promise<void>): Promise<void> => {
+  const load = (kind: Reading, work: Work, signal: Signal | undefined): Promise<void> => {
     // One after the other: each begins where the one before has ended.
     const before = current
     const made = (async () => {
@@ -178,15 +189,18 @@ export function createTimeline({ pageSize, list, onChange, onRows, isAwaited }: 
       meanwhile = []
       onChange()
       try {
-        await work()
-        error = undefined
+        await work(signal)
+        if (kind === 'newest') {
+          failures.clear()
+          end = undefined
+        } else failures.delete(kind)
         loadedAt = now()
         const heard = meanwhile
         meanwhile = undefined
         for (const apply of heard) apply()
-      } catch (failure) {
-        error = failure
-        throw failure
+      } catch (error) {
+        failures.set(kind, { error, again: (signal) => once(kind, work, signal) })
+        throw error
       } finally {
         meanwhile = undefined
         loading = undefined
@@ -227,15 +241,54 @@ export function createTimeline({ pageSize, list, onChange, onRows, isAwaited }: 
     isLoaded = true
   }
 
+  const readOlder: Work = async (signal) => {
+    if (!isLoaded || !hasOlder || first === undefined) return
+    const { data, hasPrevious } = await read({ affix: 'prepend', limit: pageSize, ...at(first) }, signal)
+    for (const row of data) if (!isAboutMessage(row)) insert(row)
+    first = data[0] ?? first
+    hasOlder = hasPrevious
+  }
+  const readNewer: Work = async (signal) => {
+    if (!isLoaded || !hasNewer || last === undefined) return
+    const { data, hasNext } = await read({ affix: 'append', limit: pageSize, ...at(last) }, signal)
+    for (const row of data) if (!isAboutMessage(row)) insert(row)
+    last = data.at(-1) ?? last
+    hasNewer = hasNext
+  }
+  const readAround = async (id: string, signal: Signal | undefined) => {
+    const limit = Math.ceil(pageSize / 2)
+    const before = await read({ affix: 'prepend', limit, id }, signal)
+    const from = before.data.at(-1)
+    const after = await read({ affix: 'append', limit, ...(from === undefined ? {} : at(from)) }, signal)
+    const rows = [...before.data, ...after.data]
+    replace(rows, undefined)
+    ends(rows)
+    hasOlder = before.hasPrevious
+    hasNewer = after.hasNext
+    isLoaded = true
+  }
+  const readAgain: Work = async (signal) => {
+    if (!isLoaded || !hasNewer || first === undefined) {
+      await readNewest(Math.min(mostRows, Math.max(pageSize, byId.size + pageSize)), isLoaded, signal)
+      return
+    }
+    const from = { sentAt: first.sentAt, id: String(Number(first.id) - 1) }
+    const limit = Math.min(mostRows, Math.max(pageSize, byId.size))
+    const { data, hasNext } = await read({ affix: 'append', limit, ...from }, signal)
+    replace(data, undefined)
+    last = data.at(-1) ?? last
+    hasNewer = hasNext
+  }
+
   /** Joins calls that ask for the same. */
-  const once = (kind: 'older' | 'newer' | 'newest', work: () => Promise<void>): Promise<void> => {
+  const once = (kind: Reading, work: Work, signal: Signal | undefined): Promise<void> => {
     const running = pendingLoads.get(kind)
     if (running !== undefined) return running
-    const made = load(kind, work).finally(() => pendingLoads.delete(kind))
+    const made = load(kind, work, signal).finally(() => pendingLoads.delete(kind))
     pendingLoads.set(kind, made)
     return made
   }
-  const pendingLoads = new Map<string, Promise<void>>()
+  const pendingLoads = new Map<Reading, Promise<void>>()
 
   return {
     get messages() {
@@ -255,7 +308,10 @@ export function createTimeline({ pageSize, list, onChange, onRows, isAwaited }: 
       return loading
     },
     get error() {
-      return error
+      return end ?? failures.values().next().value?.error
+    },
+    get failed() {
+      return failures.keys().next().value
     },
     get isFresh() {
       return meanwhile !== undefined || now() - loadedAt < freshMs
@@ -266,55 +322,21 @@ export function createTimeline({ pageSize, list, onChange, onRows, isAwaited }: 
     put: (message) => both(() => put(message)),
     change: (id, changed) => both(() => change(id, changed)),
     remove: (id) => both(() => remove(id)),
-    loadNewest: (signal) => once('newest', () => readNewest(pageSize, false, signal)),
-    loadOlder: (signal) =>
-      once('older', async () => {
-        if (!isLoaded || !hasOlder || first === undefined) return
-        const { data, hasPrevious } = await read({ affix: 'prepend', limit: pageSize, ...at(first) }, signal)
-        for (const row of data) if (!isAboutMessage(row)) insert(row)
-        first = data[0] ?? first
-        hasOlder = hasPrevious
-      }),
-    loadNewer: (signal) =>
-      once('newer', async () => {
-        if (!isLoaded || !hasNewer || last === undefined) return
-        const { data, hasNext } = await read({ affix: 'append', limit: pageSize, ...at(last) }, signal)
-        for (const row of data) if (!isAboutMessage(row)) insert(row)
-        last = data.at(-1) ?? last
-        hasNewer = hasNext
-      }),
-    loadAround: (id, signal) =>
-      load('newest', async () => {
-        const limit = Math.ceil(pageSize / 2)
-        const before = await read({ affix: 'prepend', limit, id }, signal)
-        const from = before.data.at(-1)
-        const after = await read({ affix: 'append', limit, ...(from === undefined ? {} : at(from)) }, signal)
-        const rows = [...before.data, ...after.data]
-        replace(rows, undefined)
-        ends(rows)
-        hasOlder = before.hasPrevious
-        hasNewer = after.hasNext
-        isLoaded = true
-      }),
-    reload: (signal) =>
-      load('newest', async () => {
-        if (!isLoaded || !hasNewer || first === undefined) {
-          await readNewest(Math.min(mostRows, Math.max(pageSize, byId.size + pageSize)), isLoaded, signal)
-          return
-        }
-        const from = { sentAt: first.sentAt, id: String(Number(first.id) - 1) }
-        const limit = Math.min(mostRows, Math.max(pageSize, byId.size))
-        const { data, hasNext } = await read({ affix: 'append', limit, ...from }, signal)
-        replace(data, undefined)
-        last = data.at(-1) ?? last
-        hasNewer = hasNext
-      }),
-    shut(failure) {
+    loadNewest: (signal) => once('newest', (signal) => readNewest(pageSize, false, signal), signal),
+    loadOlder: (signal) => once('older', readOlder, signal),
+    loadNewer: (signal) => once('newer', readNewer, signal),
+    loadAround: (id, signal) => load('newest', (signal) => readAround(id, signal), signal),
+    async loadAgain(signal) {
+      await Promise.all([...failures.values()].map(({ again }) => again(signal)))
+    },
+    reload: (signal) => load('newest', readAgain, signal),
+    shut(error) {
       replace([], undefined)
       first = last = undefined
       isLoaded = true
       hasOlder = hasNewer = false
-      error = failure
+      failures.clear()
+      end = error
       onChange()
     },
   }

@@ -225,6 +225,54 @@ describe('a conversation', () => {
     await say(world, 'bob', 'alice', 'two')
     await until(() => textsOf(list).join() === 'one,two')
   })
+
+  it('of which older messages could not be read says so until they are, and reads them when it is told to', async () => {
+    const world = await chatWorld('alice', 'bob')
+    for (const text of ['one', 'two', 'three', 'four']) await say(world, 'bob', 'alice', text)
+    let isAway = true
+    const away = async (url: string, init: object) =>
+      isAway && url.includes('&id=') ? new Response('', { status: 503 }) : fetch(url, init)
+    const alice = await join(world, 'alice', { fetch: away as never, retries: 0, pageSize: 2 })
+    const list = alice.openConversation({ uid: 'bob' })
+    await until(() => list.getSnapshot().isLoaded)
+    for (const load of [list.loadOlder, list.loadAgain]) await expect(load()).rejects.toMatchObject({ status: 503 })
+    // What is read besides does not make up for it.
+    await list.loadNewer()
+    expect(list.getSnapshot()).toMatchObject({ failed: 'older', error: { status: 503 } })
+    isAway = false
+    await Promise.all([list.loadAgain(), list.loadAgain()])
+    expect(list.getSnapshot()).not.toHaveProperty('failed')
+    expect(list.getSnapshot()).not.toHaveProperty('error')
+    expect(textsOf(list)).toEqual(['one', 'two', 'three', 'four'])
+    await list.loadAgain()
+  })
+
+  it('of which older messages could not be read reads them with the next connection', async () => {
+    const world = await chatWorld('alice', 'bob')
+    for (const text of ['one', 'two', 'three', 'four']) await say(world, 'bob', 'alice', text)
+    const line = await network(world.url)
+    const alice = await join(world, 'alice', { url: line.url, retries: 0, pageSize: 2 })
+    const list = alice.openConversation({ uid: 'bob' })
+    await until(() => list.getSnapshot().isLoaded)
+    line.cut()
+    await expect(list.loadOlder()).rejects.toThrow()
+    expect(list.getSnapshot().error).toBeDefined()
+    line.heal()
+    await until(() => textsOf(list).join() === 'one,two,three,four')
+    expect(list.getSnapshot().error).toBeUndefined()
+  })
+
+  it('that could not be read again is read with the next connection', async () => {
+    const world = await chatWorld('alice', 'bob')
+    const line = await network(world.url)
+    const alice = await join(world, 'alice', { url: line.url })
+    const list = alice.openConversation({ uid: 'bob' })
+    await until(() => list.getSnapshot().isLoaded)
+    await expect(list.loadNewest(AbortSignal.abort())).rejects.toThrow()
+    expect(list.getSnapshot().error).toBeDefined()
+    line.drop()
+    await until(() => list.getSnapshot().error === undefined)
+  })
 })
 
 describe('a connection', () => {
