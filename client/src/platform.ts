@@ -25,6 +25,8 @@ export interface FetchInit {
   readonly method: string
   readonly headers: Record<string, string>
   readonly body?: string | Form
+  /** Browsers: the request goes on though its page goes. */
+  readonly keepalive?: boolean
   // biome-ignore lint/suspicious/noExplicitAny: an AbortSignal, whose type the platform has
   readonly signal?: any
 }

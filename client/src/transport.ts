@@ -44,6 +44,8 @@ export interface Request {
   readonly body?: unknown
   /** It does no harm if it is done twice. */
   readonly isRepeatable: boolean
+  /** It is sent once, and outlives its page. Nobody is asked for another token: who logs in by then may be another user. */
+  readonly isLast?: boolean
 }
 
 /** Sends a request. @returns the JSON of the answer @throws ParleyError, ConnectionError, the reason of the signal */
@@ -70,6 +72,7 @@ export function createTransport(options: TransportOptions, credentials: Credenti
         ...(request.body !== undefined && { 'content-type': 'application/json' }),
       },
       ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
+      ...(request.isLast && { keepalive: true }),
     }
     const answer = await exchange(options.fetch ?? platform.fetch, base + request.path, init, {
       ...(call.signal && { signal: call.signal }),
@@ -87,6 +90,7 @@ export function createTransport(options: TransportOptions, credentials: Credenti
       try {
         return await attempt(request, headers, call)
       } catch (error) {
+        if (request.isLast) throw error
         if (error instanceof ParleyError && error.status === 401 && !isRenewed) {
           isRenewed = true
           if (await abortable(credentials.renew(headers), call.signal)) {

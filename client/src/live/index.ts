@@ -31,7 +31,7 @@ export function createLiveClient(options: UserOptions & LiveOptions): LiveClient
     url: options.url.replace(/\/+$/, ''),
     appId: options.appId,
     deviceId,
-    async call<T>(method: string, path: string, { query = {}, body, signal }: PortRequest = {}): Promise<T> {
+    async call<T>(method: string, path: string, { query = {}, body, signal, isLast }: PortRequest = {}): Promise<T> {
       const asked = Object.entries(query).filter(([, value]) => value !== undefined)
       const search = asked.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join('&')
       const request = {
@@ -39,6 +39,7 @@ export function createLiveClient(options: UserOptions & LiveOptions): LiveClient
         path: search === '' ? path : `${path}?${search}`,
         ...(body !== undefined && { body }),
         isRepeatable: method === 'GET',
+        ...(isLast && { isLast }),
       }
       return (await sendAgain(request, signal && { signal })) as T
     },

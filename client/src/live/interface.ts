@@ -121,7 +121,7 @@ export interface OpenConversation extends MessageList {
   readonly typing: View<readonly User[]>
   /** What the list of conversations says of it; undefined until there is a message. */
   readonly summary: View<ConversationSummary | undefined>
-  /** Marks everything up to this message as read, by default up to the newest. Calls are batched. */
+  /** Marks everything up to this message as read, by default up to the newest. Calls are batched; `close` of the client sends what is due. */
   markRead(messageId?: string): void
   /** Marks this message and all later ones as unread. */
   markUnread(messageId: string): Promise<void>
@@ -210,7 +210,10 @@ export interface Live {
   readonly unread: View<UnreadTotal>
   /** Opens the socket and keeps it open. Begins again where it had stopped. */
   connect(): void
-  /** Closes the socket, ends all timers and requests. What is queued stays in the storage of the outbox. */
+  /**
+   * Closes the socket, ends all timers and requests. What is queued stays in the storage of the outbox. What was marked as read is still
+   * sent, by requests that nobody waits for; what the service does not get that way, it gets after the next `connect`.
+   */
   close(): void
   /** Puts a conversation on screen: it is loaded and kept up to date until `close`. The same conversation is the same object while it is open. */
   openConversation(peer: Peer): OpenConversation

@@ -670,6 +670,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
           connection.wake()
           outbox.wake()
         })
+        marks.start()
         outbox.start()
         outbox.restore().catch(onError)
       }

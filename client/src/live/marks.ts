@@ -2,12 +2,15 @@ import type { Signal } from '../platform.ts'
 import { cancel, later, type Timer } from './here.ts'
 import type { PeerKey } from './interface.ts'
 import { pathOf, peerOf, receiverOf } from './peers.ts'
-import { type Port, statusOf } from './port.ts'
+import { type Port, type PortRequest, statusOf } from './port.ts'
 
 /** What this client marks as delivered and read. A mark covers all before it, so of many only the last is sent. */
 export interface Marks {
   delivered(key: PeerKey, messageId: number, sender: string): void
   read(key: PeerKey, messageId: number): void
+  /** Sends what could not be sent as it was stopped. */
+  start(): void
+  /** Sends at once what was read and is not known to be there, without waiting for it. */
   stop(): void
 }
 
@@ -30,6 +33,9 @@ export function createMarks({ port, send, insist, onRead, onRefused }: MarksPart
   const deliveries = new Map<PeerKey, { messageId: number; sender: string }>()
   const reads = new Map<PeerKey, number>()
   const reading = new Set<PeerKey>()
+  /** Marks that the service has not answered yet. */
+  const underWay = new Map<PeerKey, number>()
+  let isStopped = false
   let deliveryTimer: Timer | undefined
 
   /** One that is lost is made up for by the next, or by reading. */
@@ -42,21 +48,45 @@ export function createMarks({ port, send, insist, onRead, onRefused }: MarksPart
     }
     if (deliveries.size > 0) deliveryTimer = later(sendDeliveries, deliverEveryMs)
   }
+  const sendRead = async (key: PeerKey, messageId: number, options: PortRequest) => {
+    await port.call('POST', `${pathOf(key)}/conversation/read`, { body: { messageId }, ...options })
+    onRead(key, messageId)
+  }
+  const isRefusal = (error: unknown) => statusOf(error) >= 400 && statusOf(error) < 500 && statusOf(error) !== 429
   const sendReads = async (key: PeerKey) => {
-    for (let mark = reads.get(key); mark !== undefined; mark = reads.get(key)) {
+    for (let mark = reads.get(key); mark !== undefined && !isStopped; mark = reads.get(key)) {
       reads.delete(key)
       const messageId = mark
+      underWay.set(key, messageId)
       await insist(async (signal) => {
         try {
-          await port.call('POST', `${pathOf(key)}/conversation/read`, { body: { messageId }, signal })
-          onRead(key, messageId)
+          await sendRead(key, messageId, { signal })
         } catch (error) {
-          if (statusOf(error) < 400 || statusOf(error) >= 500 || statusOf(error) === 429) throw error
+          if (!isRefusal(error)) throw error
           onRefused(key, error)
         }
       })
+      underWay.delete(key)
     }
     reading.delete(key)
+  }
+  const begin = (key: PeerKey) => {
+    if (isStopped || reading.has(key)) return
+    reading.add(key)
+    later(() => void sendReads(key), readEveryMs)
+  }
+  const due = (key: PeerKey, messageId: number) => {
+    reads.set(key, Math.max(messageId, reads.get(key) ?? 0))
+    begin(key)
+  }
+  const sendLast = async (key: PeerKey, messageId: number) => {
+    try {
+      await sendRead(key, messageId, { isLast: true })
+    } catch (error) {
+      // Whoever is logged out by now may log in again.
+      if (isRefusal(error) && statusOf(error) !== 401) onRefused(key, error)
+      else due(key, messageId)
+    }
   }
 
   return {
@@ -65,15 +95,20 @@ export function createMarks({ port, send, insist, onRead, onRefused }: MarksPart
       deliveries.set(key, { messageId, sender })
       deliveryTimer ??= later(sendDeliveries, deliverEveryMs)
     },
-    read(key, messageId) {
-      reads.set(key, Math.max(messageId, reads.get(key) ?? 0))
-      if (reading.has(key)) return
-      reading.add(key)
-      later(() => void sendReads(key), readEveryMs)
+    read: due,
+    start() {
+      isStopped = false
+      for (const key of reads.keys()) begin(key)
     },
     stop() {
+      isStopped = true
       cancel(deliveryTimer)
       deliveryTimer = undefined
+      for (const [key, messageId] of underWay) due(key, messageId)
+      const last = [...reads]
+      underWay.clear()
+      reads.clear()
+      for (const [key, messageId] of last) void sendLast(key, messageId)
     },
   }
 }

@@ -24,6 +24,8 @@ export interface PortRequest {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
   readonly body?: unknown
   readonly signal?: Signal | undefined
+  /** The client is being closed, and perhaps its page: it is sent once, with the token that there is. */
+  readonly isLast?: boolean
 }
 
 export interface Listed<T> {
