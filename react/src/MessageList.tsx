@@ -1,5 +1,15 @@
 import type { MessageList as Messages, PendingMessage, ShownMessage } from '@parley/client'
-import { type KeyboardEvent, memo, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import {
+  type KeyboardEvent,
+  type MouseEvent,
+  memo,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react'
 import { useParleyContext } from './context.tsx'
 import { dayOf } from './format.ts'
 import { useMe, useMessages, usePageVisible } from './hooks.ts'
@@ -46,7 +56,8 @@ export function MessageList({ list, label, onSeen, onQuote, onEdit, onOpenThread
   const { client, texts, locale } = useParleyContext()
   const me = useMe()
   const snapshot = useMessages(list)
-  const { messages, pending, hasOlder, hasNewer, isLoaded, error } = snapshot
+  const { messages, pending, hasOlder, hasNewer, isLoaded, failed, error } = snapshot
+  const hasFailed = failed !== undefined
   const known = useRef<Known>({ messages: [], rows: [] })
   const rows = useMemo(() => {
     const made = rowsOf(messages, pending, known.current)
@@ -77,6 +88,8 @@ export function MessageList({ list, label, onSeen, onQuote, onEdit, onOpenThread
     lastOffset.current = scrollOffset
     cover()
     const ahead = viewportSize * aheadScreens
+    // It is not asked for with each scroll again.
+    if (list.getSnapshot().failed !== undefined) return
     if (hasOlder && scrollOffset < ahead) list.loadOlder().catch(() => {})
     if (hasNewer && left < ahead) list.loadNewer().catch(() => {})
   }, [list, hasOlder, hasNewer, isFollowing, lastOffset, cover])
@@ -93,8 +106,8 @@ export function MessageList({ list, label, onSeen, onQuote, onEdit, onOpenThread
   }, [isShown, look, raise])
   // A list that does not fill the screen is never scrolled.
   useEffect(() => {
-    if (rows.length > 0 && (hasOlder || hasNewer || !isAtEnd)) look()
-  }, [rows.length, hasOlder, hasNewer, isAtEnd, look])
+    if (rows.length > 0 && !hasFailed && (hasOlder || hasNewer || !isAtEnd)) look()
+  }, [rows.length, hasOlder, hasNewer, hasFailed, isAtEnd, look])
 
   const actionsOf = useCallback(
     (message: ShownMessage): MessageActions => {
@@ -133,22 +146,45 @@ export function MessageList({ list, label, onSeen, onQuote, onEdit, onOpenThread
     row?.scrollIntoView({ block: 'nearest' })
   }, [focused, contentRef])
   const toNewest = async () => {
-    if (hasNewer) await list?.loadNewest()
+    try {
+      if (hasNewer) await list?.loadNewest()
+    } catch {
+      return
+    }
     setAtEnd(true)
     toEnd()
   }
+  const again = async ({ currentTarget }: MouseEvent) => {
+    try {
+      await list?.loadAgain()
+      // The button goes, and the keyboard stays with the messages.
+      if (document.activeElement === currentTarget) scroller.current?.focus({ preventScroll: true })
+    } catch {
+      // It is said still.
+    }
+  }
+  const problem = error !== undefined && (
+    <>
+      {isRemoval(error) ? texts.removed : texts.problem}{' '}
+      {hasFailed && !isRemoval(error) && (
+        <button type="button" onClick={again}>
+          {texts.retry}
+        </button>
+      )}
+    </>
+  )
 
   if (!isLoaded && pending.length === 0) {
     return (
       <p className="parley-empty" role="status">
-        {error === undefined ? texts.loading : texts.problem}
+        {problem || texts.loading}
       </p>
     )
   }
   if (rows.length === 0) {
     return (
       <p className="parley-empty" role={error === undefined ? undefined : 'status'}>
-        {error === undefined ? texts.noMessages : isRemoval(error) ? texts.removed : texts.problem}
+        {problem || texts.noMessages}
       </p>
     )
   }
@@ -193,9 +229,9 @@ export function MessageList({ list, label, onSeen, onQuote, onEdit, onOpenThread
           </button>
         )}
       </div>
-      {error !== undefined && (
+      {problem && (
         <p className="parley-rest" role="status">
-          {isRemoval(error) ? texts.removed : texts.problem}
+          {problem}
         </p>
       )}
     </>

@@ -4,7 +4,7 @@ import { afterEach, expect, it } from 'vitest'
 import { describeWith } from '../gate/needs.ts'
 import { createGroup, dataOf, say, sayInGroup } from '../support/chat.ts'
 import { soon, until } from '../support/until.ts'
-import { createWorld, type World } from '../support/world.ts'
+import { createUsers, createWorld, type World } from '../support/world.ts'
 import { findingsOf } from './axe.ts'
 import { chromiumProgram, openContext, pictureFile } from './chromium.ts'
 import { openDemo } from './demo.ts'
@@ -182,6 +182,40 @@ describeWith(chromiumProgram, 'the demo page, in two tabs of a real browser', ()
     expect(alice.problems).toEqual([])
   })
 
+  it('asks once for older messages that are refused, and again when it is told to by the keyboard', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    await sayMany(world, 40)
+    const alice = await openPage()
+    let asked = 0
+    let isRefused = true
+    await alice.route(/\/messages\?.*\bid=/, (route) => {
+      asked++
+      return isRefused
+        ? route.fulfill({ status: 403, json: { error: { code: 'ERR_FORBIDDEN', message: 'no' } } })
+        : route.continue()
+    })
+    await openDemo(alice, world, 'alice', 'bob')
+    const problem = alice.locator('main').getByText('This could not be loaded.')
+    await problem.waitFor()
+    await alice.getByRole('feed').hover()
+    for (let n = 0; n < 10; n++) await alice.mouse.wheel(0, n % 2 === 0 ? -400 : 300)
+    // The page has looked at each of these, and drawn what comes of it.
+    await alice.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
+    expect(asked).toBe(1)
+    isRefused = false
+    await alice.getByRole('feed').focus()
+    await until(async () => {
+      await alice.keyboard.press('Tab')
+      return (await focusedText(alice)) === 'Try again'
+    })
+    await alice.keyboard.press('Enter')
+    await expectGone(problem)
+    await soon(async () => expect(await alice.evaluate('document.activeElement.getAttribute("role")')).toBe('feed'))
+    await alice.mouse.wheel(0, -5000)
+    await message(alice, 'said 0').first().waitFor()
+  })
+
   it('sends files with what is said about them', async () => {
     const world = await createWorld()
     const alice = await openTab(world, 'alice', 'bob')
@@ -230,9 +264,7 @@ describeWith(chromiumProgram, 'the demo page, in two tabs of a real browser', ()
   it('keeps its place while older messages come, and is at the newest again by the End key', async () => {
     const world = await createWorld()
     const alice = await openTab(world, 'alice', 'bob')
-    for (let n = 0; n < 300; n += 10) {
-      await Promise.all(Array.from({ length: 10 }, (_, i) => say(world, 'bob', 'alice', `said ${n + i}`)))
-    }
+    await sayMany(world, 300)
     const list = alice.getByRole('feed')
     const atNewest = () =>
       soon(async () => expect(await list.locator('article').last().innerText()).toMatch(/said 29\d/))
@@ -367,6 +399,13 @@ describeWith(chromiumProgram, 'the demo page, in two tabs of a real browser', ()
     expect(await page.locator('.parley').count()).toBe(0)
   })
 })
+
+/** Messages of Bob to Alice, ten at a time. */
+async function sayMany(world: World, count: number): Promise<void> {
+  for (let n = 0; n < count; n += 10) {
+    await Promise.all(Array.from({ length: 10 }, (_, i) => say(world, 'bob', 'alice', `said ${n + i}`)))
+  }
+}
 
 function composer(page: Page): Locator {
   return page.locator('main textarea')
