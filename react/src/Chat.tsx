@@ -7,7 +7,7 @@ import { ConversationList } from './ConversationList.tsx'
 import { useClientKey, useParleyContext } from './context.tsx'
 import { isSamePeer, nameOf, useConversation, useMe, usePresence, useSummaryPart, useTyping } from './hooks.ts'
 import { Icon } from './Icon.tsx'
-import { MessageList } from './MessageList.tsx'
+import { MessageList, type Sought } from './MessageList.tsx'
 import { MembersView, NewChat, SearchView, ThreadView } from './Panels.tsx'
 
 export interface ChatProps {
@@ -17,7 +17,7 @@ export interface ChatProps {
 }
 
 type Beside =
-  | { readonly is: 'thread'; readonly parentId: string }
+  | { readonly is: 'thread'; readonly parentId: string; readonly sought?: Sought }
   | { readonly is: 'members' | 'search' | 'searchAll' | 'newChat' }
 
 /** A whole chat: conversations, messages, threads, members, search. It fills the element that it stands in. */
@@ -30,11 +30,11 @@ function ChatOfUser({ initialPeer, onPeerChange }: ChatProps) {
   const me = useMe()
   const [peer, setPeer] = useState(initialPeer)
   const [beside, setBeside] = useState<Beside>()
-  const [sought, setSought] = useState<string>()
+  const [sought, setSought] = useState<Sought>()
   const close = () => setBeside(undefined)
   const select = (chosen: Peer | undefined, messageId?: string) => {
     setPeer(chosen)
-    setSought(messageId)
+    setSought(messageId === undefined ? undefined : { id: messageId })
     setBeside(undefined)
     onPeerChange?.(chosen)
   }
@@ -46,7 +46,9 @@ function ChatOfUser({ initialPeer, onPeerChange }: ChatProps) {
   const found = (message: Message) => {
     const isGroup = message.receiverType === 'group'
     const uid = message.sender === me?.uid ? message.receiver : message.sender
-    select(isGroup ? { guid: message.receiver } : { uid }, message.id)
+    const { id, parentId } = message
+    select(isGroup ? { guid: message.receiver } : { uid }, parentId === undefined ? id : undefined)
+    if (parentId !== undefined) setBeside({ is: 'thread', parentId, sought: { id } })
   }
   return (
     <div className="parley" data-has-peer={peer !== undefined || undefined} data-beside={beside?.is}>
@@ -85,7 +87,13 @@ function ChatOfUser({ initialPeer, onPeerChange }: ChatProps) {
         />
       )}
       {peer !== undefined && beside?.is === 'thread' && (
-        <ThreadView key={beside.parentId} peer={peer} parentId={beside.parentId} onClose={close} />
+        <ThreadView
+          key={beside.parentId}
+          peer={peer}
+          parentId={beside.parentId}
+          sought={beside.sought}
+          onClose={close}
+        />
       )}
       {peer !== undefined && 'guid' in peer && beside?.is === 'members' && (
         <MembersView guid={peer.guid} onClose={close} />
@@ -100,8 +108,7 @@ function ChatOfUser({ initialPeer, onPeerChange }: ChatProps) {
 
 interface ConversationViewProps {
   readonly peer: Peer
-  /** A message to be shown. */
-  readonly sought?: string | undefined
+  readonly sought?: Sought | undefined
   readonly onBack?: () => void
   readonly onShow: (beside: Beside) => void
 }
@@ -117,9 +124,6 @@ function ConversationOfUser({ peer, sought, onBack, onShow }: ConversationViewPr
   const [quoted, setQuoted] = useState<ShownMessage>()
   const [edited, setEdited] = useState<ShownMessage>()
   const name = useNameOf(peer, conversation)
-  useEffect(() => {
-    if (sought !== undefined) void conversation?.loadAround(sought).catch(() => {})
-  }, [conversation, sought])
   // Replies in threads count, too, and may be newer than what the list shows.
   const lastReply = useSummaryPart(conversation, lastReplyOf)
   const onSeen = useCallback(
@@ -171,6 +175,7 @@ function ConversationOfUser({ peer, sought, onBack, onShow }: ConversationViewPr
       <MessageList
         list={conversation}
         label={texts.messages(name)}
+        sought={sought}
         onSeen={onSeen}
         onQuote={onQuote}
         onEdit={onEdit}

@@ -19,11 +19,18 @@ import type { MessageActions } from './props.ts'
 import { useShield } from './shield.ts'
 import { useWindow } from './window.ts'
 
+/** A message to be brought into view: another object, also with the same id, brings it there again. */
+export interface Sought {
+  readonly id: string
+}
+
 export interface MessageListProps {
   /** A conversation or a thread that is open; undefined while it is being opened. */
   readonly list: Messages | undefined
   /** What a screen reader says of the list. */
   readonly label: string
+  /** The messages around it are loaded where it is not there. */
+  readonly sought?: Sought | undefined
   /** Called for each new message, once it is the last one on screen and somebody looks at the page. */
   readonly onSeen?: (newest: ShownMessage) => void
   readonly onQuote?: (message: ShownMessage) => void
@@ -52,7 +59,7 @@ const mostCounted = 100
 const together = 300
 
 /** Messages of a conversation or a thread, of any number: what is not near is not drawn. The newest is at the end. */
-export function MessageList({ list, label, onSeen, onQuote, onEdit, onOpenThread }: MessageListProps) {
+export function MessageList({ list, label, sought, onSeen, onQuote, onEdit, onOpenThread }: MessageListProps) {
   const { client, texts, locale } = useParleyContext()
   const me = useMe()
   const snapshot = useMessages(list)
@@ -70,11 +77,18 @@ export function MessageList({ list, label, onSeen, onQuote, onEdit, onOpenThread
   const { shieldRef, raise } = useShield(scroller)
   const { from, until, contentRef, isFollowing, lastOffset, cover, show, toEnd } = useWindow({ list, rows, scroller })
 
+  /** What was sought and is shown, or could not be loaded. */
+  const [settled, setSettled] = useState<Sought>()
+  const isSeeking = sought !== undefined && sought !== settled
+  const shown = useRef<Sought>(undefined)
+
   const newest = messages.at(-1)
   const isVisible = usePageVisible()
   useEffect(() => {
+    // Whoever is on the way to another message does not see the newest.
+    if (isSeeking) return
     if (isVisible && isAtEnd && !hasNewer && newest !== undefined && onSeen !== undefined) onSeen(newest)
-  }, [isVisible, isAtEnd, hasNewer, newest, onSeen])
+  }, [isSeeking, isVisible, isAtEnd, hasNewer, newest, onSeen])
 
   const look = useCallback(() => {
     const element = scroller.current
@@ -108,6 +122,39 @@ export function MessageList({ list, label, onSeen, onQuote, onEdit, onOpenThread
   useEffect(() => {
     if (rows.length > 0 && !hasFailed && (hasOlder || hasNewer || !isAtEnd)) look()
   }, [rows.length, hasOlder, hasNewer, hasFailed, isAtEnd, look])
+
+  useEffect(() => {
+    if (list === undefined || sought === undefined || !isLoaded) return
+    const isThere = () => list.getSnapshot().messages.some(({ id }) => id === sought.id)
+    if (isThere()) return
+    const settle = () => setSettled(sought)
+    list.loadAround(sought.id).then(() => {
+      if (isThere()) return
+      shown.current = sought
+      settle()
+    }, settle)
+  }, [list, sought, isLoaded])
+  // As often as rows are drawn: first it is loaded, then it is drawn.
+  useLayoutEffect(() => {
+    const [box, content] = [scroller.current, contentRef.current]
+    if (sought === undefined || shown.current === sought || box === null || content === null) return
+    const at = rows.findIndex((row) => row.is === 'message' && row.message.id === sought.id)
+    const key = rows[at]?.key
+    if (key === undefined) return
+    isFollowing.current = false
+    const row = content.querySelector<HTMLElement>(`[data-message-id="${CSS.escape(sought.id)}"]`)
+    if (row === null) {
+      show(at)
+      return
+    }
+    shown.current = sought
+    const { top, height } = row.getBoundingClientRect()
+    box.scrollTop += top - box.getBoundingClientRect().top - Math.max(0, box.clientHeight - height) / 2
+    if (mayTakeFocus()) row.focus({ preventScroll: true })
+    setFocused(key)
+    setSettled(sought)
+    look()
+  })
 
   const actionsOf = useCallback(
     (message: ShownMessage): MessageActions => {

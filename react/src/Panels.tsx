@@ -9,7 +9,7 @@ import { senderName, timeOf } from './format.ts'
 import { useMe, useMembers, useParent, usePresence, useSearch, useThread, useUsers } from './hooks.ts'
 import { Icon } from './Icon.tsx'
 import { MessageItem } from './MessageItem.tsx'
-import { MessageList } from './MessageList.tsx'
+import { MessageList, type Sought } from './MessageList.tsx'
 
 interface PanelProps {
   readonly title: string
@@ -36,11 +36,12 @@ export function Panel({ title, onClose, children }: PanelProps) {
 export interface ThreadViewProps {
   readonly peer: Peer
   readonly parentId: string
+  readonly sought?: Sought | undefined
   readonly onClose: () => void
 }
 
 /** A message and the replies to it. */
-export function ThreadView({ peer, parentId, onClose }: ThreadViewProps) {
+export function ThreadView({ peer, parentId, sought, onClose }: ThreadViewProps) {
   const { client, texts } = useParleyContext()
   const me = useMe()
   const thread = useThread(peer, parentId)
@@ -57,7 +58,7 @@ export function ThreadView({ peer, parentId, onClose }: ThreadViewProps) {
           />
         </div>
       )}
-      <MessageList list={thread} label={texts.thread} />
+      <MessageList list={thread} label={texts.thread} sought={sought} />
       <Composer
         label={texts.reply}
         guid={'guid' in peer ? peer.guid : undefined}

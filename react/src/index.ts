@@ -9,7 +9,7 @@ export { type Components, ParleyProvider, type ParleyProviderProps } from './con
 export { type Piece, piecesOf } from './format.ts'
 export * from './hooks.ts'
 export { MessageItem, PendingItem } from './MessageItem.tsx'
-export { MessageList, type MessageListProps } from './MessageList.tsx'
+export { MessageList, type MessageListProps, type Sought } from './MessageList.tsx'
 export { NotificationsButton, type NotificationsButtonProps } from './NotificationsButton.tsx'
 export {
   MembersView,

@@ -313,6 +313,55 @@ describeWith(chromiumProgram, 'the demo page, in two tabs of a real browser', ()
     expect(alice.problems).toEqual([])
   })
 
+  it('brings a message that is chosen among what was found into view, each time', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    const first = await say(world, 'bob', 'alice', 'the first of all')
+    await sayMany(world, 120)
+    const reply = { receiver: 'alice', receiverType: 'user', data: { text: 'beside the first' } }
+    dataOf(await world.post(`/messages/${first.id}/thread`, reply, { as: 'bob' }))
+    const alice = await openTab(world, 'alice', 'bob')
+    const list = alice.locator('main').getByRole('feed')
+    const choose = async (text: string) => {
+      await alice.getByRole('button', { name: 'Search messages' }).click()
+      await alice.getByPlaceholder('Search messages').fill(text)
+      await alice.locator('.parley-found').getByRole('button', { name: text }).click()
+    }
+    /** The row that holds a text is in sight, and the keyboard is there. */
+    const expectSeen = async (text: string) => {
+      const isInSight = `(() => {
+        const rows = [...document.querySelectorAll('[role=feed] article')]
+        const row = rows.find((each) => each.innerText.includes(${JSON.stringify(text)}))
+        if (row === undefined) return false
+        const [seen, feed] = [row, row.closest('[role=feed]')].map((each) => each.getBoundingClientRect())
+        return seen.top >= feed.top && seen.bottom <= feed.bottom
+      })()`
+      await soon(async () => expect(await alice.evaluate(isInSight)).toBe(true))
+      await soon(async () => expect(await focusedText(alice)).toContain(text))
+    }
+    for (let times = 0; times < 2; times++) {
+      await choose('the first of all')
+      await expectSeen('the first of all')
+    }
+    await list.press('End')
+    await soon(async () => expect(await list.locator('article').last().innerText()).toMatch(/said 11\d/))
+    await choose('the first of all')
+    await expectSeen('the first of all')
+    // One of the last, which is loaded and on screen already.
+    await list.press('End')
+    await soon(async () => expect(await list.locator('article').last().innerText()).toMatch(/said 11\d/))
+    const last = (await list.locator('article .parley-text').last().innerText()).trim()
+    await choose(last)
+    await expectSeen(last)
+    await say(world, 'bob', 'alice', 'and one more')
+    await message(alice, 'and one more').waitFor()
+
+    await choose('beside the first')
+    await alice.getByRole('region', { name: 'Thread' }).getByText('beside the first').waitFor()
+    await expectSeen('beside the first')
+    expect(alice.problems).toEqual([])
+  })
+
   it('shows all messages of a burst, and leaves whoever reads further up where they are', async () => {
     const world = await createWorld()
     const alice = await openTab(world, 'alice', 'bob')
