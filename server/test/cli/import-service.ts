@@ -59,6 +59,7 @@ export async function startImportService(tls?: ServerOptions): Promise<ImportSer
     messages: new Set<string>(),
   }
   const conversations = new Map<string, string[]>()
+  const times = new Map<string, number>()
   const underWay: string[][] = []
 
   const store = (kind: Kind, record: JsonObject): JsonObject => {
@@ -76,6 +77,7 @@ export async function startImportService(tls?: ServerOptions): Promise<ImportSer
     if (kind === 'messages') {
       const conversation = conversationOf(record)
       conversations.set(conversation, [...(conversations.get(conversation) ?? []), id])
+      times.set(id, Number(record.sentAt))
     }
     return { success: true, data: record }
   }
@@ -86,8 +88,12 @@ export async function startImportService(tls?: ServerOptions): Promise<ImportSer
       const data = Object.fromEntries(records.map((record) => [String(record[idFields[kind]]), store(kind, record)]))
       return { status: 200, body: { data } }
     }
-    if (path === '/v3/messages?count=true') {
-      const data = [...conversations].map(([conversationId, { length }]) => ({ conversationId, count: length }))
+    if (path.startsWith('/v3/messages?count=true')) {
+      const isAsked = isInSpan(path)
+      const data = [...conversations].flatMap(([conversationId, ids]) => {
+        const count = ids.filter((id) => isAsked(times.get(id)!)).length
+        return count === 0 ? [] : [{ conversationId, count }]
+      })
       return { status: 200, body: { data } }
     }
     const [, collection = '', id = ''] = /^\/v3\/(\w+)\/(.+)$/.exec(path) ?? []
@@ -128,6 +134,13 @@ export async function startImportService(tls?: ServerOptions): Promise<ImportSer
     close: () => closeServer(server),
   }
   return service
+}
+
+/** Whether something was sent in the time that a list is asked for. */
+export function isInSpan(path: string): (sentAt: number) => boolean {
+  const query = new URL(path, 'http://service.test').searchParams
+  const [from, to] = [query.get('sentAt[from]'), query.get('sentAt[to]')]
+  return (sentAt) => (from === null || sentAt >= Number(from)) && (to === null || sentAt <= Number(to))
 }
 
 export function failure(status: number, code: string, headers: Record<string, string> = {}): Reply {

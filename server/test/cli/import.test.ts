@@ -3,7 +3,7 @@ import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { generate } from 'selfsigned'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { failure, startImportService } from './import-service.ts'
+import { failure, isInSpan, startImportService } from './import-service.ts'
 import { createImportWorld, message, row, users } from './import-world.ts'
 
 const order = ['users', 'groups', 'members', 'messages']
@@ -374,6 +374,43 @@ describe('the comparison at the end', () => {
     expect(outcome.code).toBe(1)
     expect(outcome.stdout).toContain('3 conversations compared with the service: 1 same, 1 more')
     expect(outcome.stdout).toContain('1 fewer\n  ann_user_bob: 2 in the service, 3 in the import\n')
+  })
+
+  it('counts in pieces what the service cannot count at once', async () => {
+    const world = await createImportWorld()
+    await world.put('users.ndjson', users('ann', 'bob'))
+    const talks = [talk(30), talk(10, 'bob', 'zoe')].map((messages) =>
+      messages.map((record, index) => ({ ...record, sentAt: 1_500_000_000 + index * 5_000_000 })),
+    )
+    await world.put('messages.ndjson', talks.flat())
+    const times = talks.flat().map(({ sentAt }) => sentAt)
+    let most = 8
+    world.service.obstacle = ({ path: asked }) =>
+      asked.includes('count=true') && times.filter(isInSpan(asked)).length > most
+        ? failure(503, 'ERR_MISSION_FAILED', { 'retry-after': '2' })
+        : undefined
+    const outcome = await world.run()
+    expect(outcome.stdout).toContain('2 conversations compared with the service: 2 same, 0 more')
+    expect(outcome.code).toBe(0)
+
+    // Two were sent in the same second, which cannot be divided any more.
+    most = 1
+    const rest = await world.run()
+    expect(rest.stdout).toContain('The counts could not be compared with the service: ')
+    expect(row(rest, 'messages')).toEqual([40, 0, 40, 0])
+  })
+
+  it('does not say that the service is away where everything was stored and only the counts cannot be had', async () => {
+    const world = await createImportWorld()
+    await world.put('users.ndjson', users('ann'))
+    await world.put('messages.ndjson', talk(3))
+    world.service.obstacle = ({ path: asked }) =>
+      asked.includes('count=true') ? failure(500, 'ERR_EXCEPTION') : undefined
+    const outcome = await world.run()
+    expect(row(outcome, 'messages')).toEqual([3, 3, 0, 0])
+    expect(outcome.stdout).toContain('The counts could not be compared with the service: ')
+    expect(outcome.stdout).toContain('answered 500')
+    expect(outcome.code).toBe(1)
   })
 
   it('loses no message that shares its muid with another, also when it is run again', async () => {

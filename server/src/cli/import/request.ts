@@ -17,7 +17,7 @@ export type Attempt =
     }
 
 /**
- * Sends a request once. Answers 200 and the `expected` statuses; what another try may mend is a failure.
+ * Sends a request once. Answers 200 and the `expected` statuses; what else another try may mend is a failure.
  * @throws ImportFailure where no other try can help: the key is not accepted, or this is no Parley service.
  */
 export async function sendOnce(
@@ -44,7 +44,7 @@ export async function sendOnce(
   const body = parseObject(text)
   const { code, devMessage, message } = errorOf(body ?? {})
   const said = [code, devMessage ?? message].filter((part) => part !== undefined && part !== 'ERR_UNKNOWN').join(': ')
-  if (status === 429 || status === 408 || status >= 500) {
+  if ((status === 429 || status === 408 || status >= 500) && !expected.includes(status)) {
     const problem = `answered ${status}${said === '' ? '' : ` (${said})`}`
     return { outcome: 'failed', problem, retryAfter: readRetryAfter(headers), maybeDone: status !== 429 }
   }

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ImportKind } from '@parley/contract'
-import { compareCounts } from './compare.ts'
+import { type Comparison, compareCounts } from './compare.ts'
 import { type DryTally, emptyDryTally, makeDryRun } from './dry-run.ts'
 import { type ExitCode, exitCodes, ImportFailure } from './failure.ts'
 import { findInputFiles, type InputFile } from './input.ts'
@@ -102,10 +102,21 @@ async function importFiles({ options, io, service, files, report, progress }: Ru
   }
   if (signal.aborted) throw new ImportFailure(exitCodes.interrupted, 'stopped')
   const messages = files.find(({ kind }) => kind === 'messages')
-  const comparison = messages === undefined ? undefined : await compareCounts(service, accepted, messages)
-  if (comparison !== undefined) io.stdout.write(formatComparison(comparison))
-  const isWhole = report.lines === 0 && (comparison?.fewer.length ?? 0) === 0
+  if (messages === undefined) return report.lines === 0 ? exitCodes.done : exitCodes.refused
+  const comparison = await tryToCompare(() => compareCounts(service, accepted, messages))
+  io.stdout.write(formatComparison(comparison))
+  const isWhole = report.lines === 0 && 'fewer' in comparison && comparison.fewer.length === 0
   return isWhole ? exitCodes.done : exitCodes.refused
+}
+
+/** What is stored by now is stored, also where the service does not answer any more. */
+async function tryToCompare(compare: () => Promise<Comparison>): Promise<Comparison | { readonly problem: string }> {
+  try {
+    return await compare()
+  } catch (error) {
+    if (!(error instanceof ImportFailure) || error.exitCode !== exitCodes.unreachable) throw error
+    return { problem: error.message }
+  }
 }
 
 async function checkFiles({ options, io, service, files, report, progress }: Run): Promise<ExitCode> {

@@ -2,7 +2,7 @@ import type { ImportKind } from '@parley/contract'
 import { Agent } from 'undici'
 import { exitCodes, ImportFailure } from './failure.ts'
 import { isJsonObject, type JsonRecord, type Outgoing, type RecordError } from './records.ts'
-import { errorOf, sendOnce, unlikeParley } from './request.ts'
+import { errorOf, readRetryAfter, sendOnce, unlikeParley } from './request.ts'
 
 export interface ServiceOptions {
   /** Address of the service, without `/v3`. */
@@ -44,7 +44,10 @@ export type BatchAnswer =
 export interface Service {
   /** `POST /data_import/{kind}` with the records as an array. */
   importRecords(kind: ImportKind, batch: readonly Outgoing[]): Promise<BatchAnswer>
-  /** `GET /messages?count=true`: how many messages the service holds, by conversation id. */
+  /**
+   * `GET /messages?count=true`: how many messages the service holds, by conversation id. What it cannot count in the time that a
+   * list may take is asked for in pieces.
+   */
   countMessages(): Promise<Map<string, number>>
   /** Whether the service knows the user, group or role. */
   has(collection: 'users' | 'groups' | 'roles', id: string): Promise<boolean>
@@ -61,9 +64,20 @@ const longestWait = 15_000
 /** Every lane meets the same trouble, and a limiting service makes it every minute. */
 const noteInterval = 30_000
 
+/** What the service, or a proxy before it, answers of a list that took too long. */
+const tooLong = [503, 504]
+
+/** Both ends belong to it, in epoch seconds; undefined where it is open. */
+interface Span {
+  readonly from: number | undefined
+  readonly to: number | undefined
+}
+
 interface Answer {
   readonly status: number
   readonly body: JsonRecord
+  /** Milliseconds. */
+  readonly retryAfter: number | undefined
   readonly resent: boolean
 }
 
@@ -115,7 +129,8 @@ export function openService(
       if (result.outcome === 'answered') {
         lastGoodAnswer = clock.now()
         wasThere = true
-        return { status: result.status, body: result.body, resent }
+        const { status, body, headers } = result
+        return { status, body, retryAfter: readRetryAfter(headers), resent }
       }
       resent ||= result.maybeDone
       wasThere ||= result.maybeDone
@@ -138,6 +153,24 @@ export function openService(
       if (!signal.aborted) throw error
       throw new ImportFailure(exitCodes.interrupted, 'stopped while waiting for the service')
     })
+
+  /** Adds up what the service counts in a time, in halves where it does not answer for the whole. */
+  const countIn = async (span: Span, counts: Map<string, number>): Promise<void> => {
+    const halves = halvesOf(span, Math.floor(clock.now() / 1000))
+    const answer = await call('GET', `/v3/messages?count=true${queryOf(span)}`, halves === undefined ? [] : tooLong)
+    if (answer.status !== 200) {
+      await wait(Math.min(longestWait, answer.retryAfter ?? firstWait))
+      for (const half of halves ?? []) await countIn(half, counts)
+      return
+    }
+    const { data } = answer.body
+    if (!Array.isArray(data)) throw unlikeParley(options.url, 'its answer has no list of counts')
+    for (const row of data as unknown[]) {
+      if (!isJsonObject(row) || typeof row.conversationId !== 'string') continue
+      // Two conversations can have the same name on the wire; the records of the import are counted by name too.
+      counts.set(row.conversationId, (counts.get(row.conversationId) ?? 0) + Number(row.count))
+    }
+  }
 
   return {
     async importRecords(kind, batch) {
@@ -162,14 +195,8 @@ export function openService(
       return { outcome: 'taken', records, resent: answer.resent }
     },
     async countMessages() {
-      const { data } = (await call('GET', '/v3/messages?count=true', [])).body
-      if (!Array.isArray(data)) throw unlikeParley(options.url, 'its answer has no list of counts')
       const counts = new Map<string, number>()
-      for (const row of data as unknown[]) {
-        if (!isJsonObject(row) || typeof row.conversationId !== 'string') continue
-        // Two conversations can have the same name on the wire; the records of the import are counted by name too.
-        counts.set(row.conversationId, (counts.get(row.conversationId) ?? 0) + Number(row.count))
-      }
+      await countIn({ from: undefined, to: undefined }, counts)
       return counts
     },
     async has(collection, id) {
@@ -181,6 +208,24 @@ export function openService(
     },
     close: () => dispatcher.close(),
   }
+}
+
+/** Undefined where it is a single second. Nothing was sent before 0 or after `now`, but by a clock that is wrong. */
+function halvesOf({ from, to }: Span, now: number): [Span, Span] | undefined {
+  const [first, last] = [from ?? 0, to ?? now]
+  if (first >= last) return undefined
+  const middle = Math.floor((first + last) / 2)
+  return [
+    { from, to: middle },
+    { from: middle + 1, to },
+  ]
+}
+
+function queryOf({ from, to }: Span): string {
+  const bounds = { from, to }
+  return Object.entries(bounds)
+    .flatMap(([name, time]) => (time === undefined ? [] : [`&${encodeURIComponent(`sentAt[${name}]`)}=${time}`]))
+    .join('')
 }
 
 function backoff(attempt: number): number {

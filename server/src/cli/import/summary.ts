@@ -65,8 +65,13 @@ export function formatLeftAside(files: readonly LeftAside[]): string {
   return `Left aside, as only parley import --exact takes it:\n${lines.join('')}`
 }
 
-/** What comparing with the counts of the service brought out. */
-export function formatComparison({ conversations, same, more, fewer }: Comparison): string {
+/** What comparing with the counts of the service brought out, or why there is no comparison. */
+export function formatComparison(comparison: Comparison | { readonly problem: string }): string {
+  if ('problem' in comparison) {
+    const advice = 'Everything above was stored or refused all the same; run the import again to compare'
+    return `The counts could not be compared with the service: ${comparison.problem}. ${advice}.\n`
+  }
+  const { conversations, same, more, fewer } = comparison
   const lines = [
     `${formatCount(conversations)} conversations compared with the service: ${formatCount(same)} same, ` +
       `${formatCount(more)} more (messages not of this import), ${formatCount(fewer.length)} fewer`,
