@@ -41,8 +41,8 @@ const shownInData = ['entities', 'mentions', 'reactions', 'moderation']
 
 /**
  * Takes a record of a list for one of an import: members get their `memberId`, messages without a `muid` that of their
- * `id`, replies a `parentMuid` for their `parentId`, reactions with persons become a map. A record that was written for an
- * import stays as it is.
+ * `id`, replies a `parentMuid` for their `parentId`, reactions with persons become a map. What an export says of group
+ * messages as unread is left out. A record that was written for an import stays as it is.
  * @param muidOf the muid of the message that has this id in the lists; the id itself where it had none
  */
 export function takeListed(
@@ -75,7 +75,17 @@ function memberOf(sent: JsonRecord): JsonRecord {
   return { ...sent, memberId: `${guid}_member_${uid}` }
 }
 
-function messageOf(sent: JsonRecord, muidOf: (id: string) => string, ignored: string[]): JsonRecord {
+/** In an export every message says whether it counts, but who has read it is said by marks, which do not come with it. */
+function withoutMarks(exported: JsonRecord): JsonRecord {
+  const { countsAsUnread, ...rest } = exported
+  return rest
+}
+
+const isOfExport = ({ traits, receiverType, countsAsUnread }: JsonRecord) =>
+  typeof traits === 'number' && receiverType === 'group' && countsAsUnread !== undefined
+
+function messageOf(given: JsonRecord, muidOf: (id: string) => string, ignored: string[]): JsonRecord {
+  const sent = isOfExport(given) ? withoutMarks(given) : given
   const changes: Record<string, unknown> = {}
   const id = idOf(sent.id)
   if (sent.muid === undefined && id !== undefined) changes.muid = id

@@ -31,7 +31,7 @@ import {
 import { picture, sendForm, toBob } from '../support/forms.ts'
 import { groupText, importWell } from '../support/imports.ts'
 import { createOwnServices } from '../support/own-services.ts'
-import { flag, moderatedWorld, review, takeRulesAway } from '../support/review.ts'
+import { flag, makePending, moderatedWorld, review, takeRulesAway } from '../support/review.ts'
 import { until } from '../support/until.ts'
 import { createUsers, createWorld, send, servedBy, type World } from '../support/world.ts'
 import { collect } from './import-world.ts'
@@ -319,6 +319,51 @@ describe('an export', () => {
       expect(dataOf(await busy.get(`/messages/${found?.to}`)).data.text).toBe('good morning')
       expect(await run()).toMatchObject({ code: 0, stdout: expect.stringContaining('New ids were drawn for') })
       expect((await recordsOf(folder, 'ids.ndjson')).toSorted(byFrom)).toEqual(pairs.toSorted(byFrom))
+    })
+  })
+
+  it('that is imported over the API shows nothing that moderation holds or has stopped, and leaves nothing unread', async () => {
+    const world = await moderatedWorld('alice', 'bob')
+    await createGroup(world, 'team', 'alice', { participants: ['bob'] })
+    await sayInGroup(world, 'bob', 'team', 'this is bad')
+    const held = await sayInGroup(world, 'bob', 'team', 'so is this bad')
+    await makePending(world, held.id)
+    await sayInGroup(world, 'alice', 'team', 'good morning')
+    await say(world, 'alice', 'bob', 'hello')
+    await withFolder(async (folder) => {
+      await exportOf(world.context, world.app, folder)
+      const target = await createWorld()
+      const run = async (...more: string[]) => {
+        const stdout = collect()
+        const to = ['--url', target.url, '--apikey', target.apiKey, '--app', target.app.name]
+        const surroundings = { stdout, stderr: collect(), env: {}, cwd: folder, clock: systemClock }
+        const { signal } = new AbortController()
+        return { code: await importCommand([folder, ...to, ...more], { ...surroundings, signal }), text: stdout.text() }
+      }
+      const leftAside = 'Left aside of messages, as moderation holds or has stopped them: 2.'
+      const dry = await run('--dry-run')
+      expect(dry.text).toContain(leftAside)
+      const { code, text } = await run()
+      expect(code).toBe(0)
+      expect(text).toContain(leftAside)
+      expect(text).not.toContain('not finished')
+      expect(text).toContain('0 fewer')
+      const texts = dataOf(await target.get('/groups/team/messages', { as: 'alice' })).map(
+        ({ data }: { data: { text?: string } }) => data.text,
+      )
+      expect(texts).toContain('good morning')
+      expect(texts.join()).not.toContain('bad')
+      const conversations = dataOf(await target.get('/conversations', { as: 'bob' }))
+      const unread = conversations.map((row: { conversationType: string; unreadMessageCount: unknown }) => [
+        row.conversationType,
+        Number(row.unreadMessageCount),
+      ])
+      expect(new Map(unread)).toEqual(
+        new Map([
+          ['group', 0],
+          ['user', 1],
+        ]),
+      )
     })
   })
 })

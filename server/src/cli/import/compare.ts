@@ -52,7 +52,7 @@ async function countRepeats(messages: InputFile, conversations: ReadonlySet<stri
   for await (const lines of messages.lines()) {
     for (const line of lines) {
       const result = readRecord(line)
-      if ('refusal' in result) continue
+      if (!('record' in result)) continue
       const conversation = conversationOf(result.record)
       if (conversation === undefined || !conversations.has(conversation)) continue
       if (!seen.add(`${result.key} ${identityOf(result.record)}`))

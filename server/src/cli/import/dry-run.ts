@@ -25,6 +25,8 @@ export interface DryTally {
   repeated: number
   /** Naming something that neither the files nor, as far as it was asked, the service has. */
   unknownReference: number
+  /** Messages of an export that moderation there did not let everybody see. */
+  held: number
   /** What records have that an import does not know: how many records have each of these members. */
   ignored: Map<string, number>
 }
@@ -51,10 +53,11 @@ interface Result {
   /** What the files so far do not hold. */
   readonly needed: readonly Reference[]
   readonly ignored?: readonly string[]
+  readonly isHeld?: true
 }
 
 export function emptyDryTally(): DryTally {
-  return { read: 0, good: 0, refused: 0, repeated: 0, unknownReference: 0, ignored: new Map() }
+  return { read: 0, good: 0, refused: 0, repeated: 0, unknownReference: 0, held: 0, ignored: new Map() }
 }
 
 /**
@@ -73,7 +76,11 @@ export function makeDryRun(
     const store = async (results: readonly Result[]) => {
       const missing = await findMissing(results.flatMap(({ needed }) => needed))
       const refusals: Refusal[] = []
-      for (const { line, key, record, needed, found, ignored = [] } of results) {
+      for (const { line, key, record, needed, found, isHeld, ignored = [] } of results) {
+        if (isHeld) {
+          tally.held += 1
+          continue
+        }
         for (const name of ignored) tally.ignored.set(name, (tally.ignored.get(name) ?? 0) + 1)
         const absent = needed.filter((reference) => missing.has(nameOf(reference)))
         const trouble =
@@ -84,8 +91,8 @@ export function makeDryRun(
       await options.report.write(refusals)
     }
     const count = () => {
-      const { read, good, refused, repeated, unknownReference } = tally
-      return { read, finished: good + refused + repeated + unknownReference }
+      const { read, good, refused, repeated, unknownReference, held } = tally
+      return { read, finished: good + refused + repeated + unknownReference + held }
     }
     progress.start(file, count)
     try {
@@ -118,6 +125,7 @@ function makeCheck(now: number): (kind: ImportKind, line: Line) => Result {
       const { key, record, error } = parsed.refusal
       return { line, key, record, needed: [], found: { finding: 'refused', error } }
     }
+    if ('held' in parsed) return { line, key: null, record: null, needed: [], isHeld: true }
     const { record, key, ignored } = parsed
     const result = { line, key, record, ignored, needed: [] }
     const find = (finding: Finding, error: RecordError): Result => ({ ...result, found: { finding, error } })

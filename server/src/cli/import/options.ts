@@ -55,7 +55,8 @@ Ctrl-C stops after the requests in progress; pressed twice, it stops at once.
 
 Exit codes:
   0    everything was stored or already there, and the counts match; with --dry-run: no problems found
-  1    some records were refused, a file is damaged, or the service has fewer messages than the import
+  1    some records were refused, a file is damaged, or the service has fewer messages than the import, or could not
+       count them
   2    wrong usage, or nothing to read
   3    the service is unavailable, or does not accept the API key
   130  stopped by Ctrl-C

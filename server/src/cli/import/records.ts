@@ -6,6 +6,7 @@ import {
   importedId,
   takeListed,
 } from '@parley/contract'
+import { heldTraits } from '../../chat/messages/traits.ts'
 import type { Line } from './input.ts'
 
 /** Why a record was not stored, as the service says it or as this command found it. */
@@ -64,18 +65,17 @@ export interface ReadRecord {
   readonly isTranslated: boolean
 }
 
+/** A line of a file, read; `held` where it is a message of an export that moderation there did not let everybody see. */
+export type ReadLine = ReadRecord | { readonly refusal: Refusal } | { readonly held: true }
+
 /** Makes the reader of one file of records. It remembers which ids of messages their lines give another muid. */
-export function makeRecordReader(kind: ImportKind): (line: Line) => ReadRecord | { readonly refusal: Refusal } {
+export function makeRecordReader(kind: ImportKind): (line: Line) => ReadLine {
   const muids = createMuidsById()
   return (line) => readRecord(kind, line, muids)
 }
 
 /** Reads the record of a line: it must be a JSON object with an id of its own, else no answer could be matched to it. */
-function readRecord(
-  kind: ImportKind,
-  line: Line,
-  muids: ReturnType<typeof createMuidsById>,
-): ReadRecord | { readonly refusal: Refusal } {
+function readRecord(kind: ImportKind, line: Line, muids: ReturnType<typeof createMuidsById>): ReadLine {
   const refuse = (record: unknown, message: string, path = '') => {
     const error = { code: formatErrors[kind], message, details: [{ path, message }] }
     return { refusal: { kind, line: line.number, key: null, error, record } }
@@ -88,12 +88,17 @@ function readRecord(
     return refuse(line.text.slice(0, 1000), `the line is not valid JSON: ${(error as Error).message}`)
   }
   if (!isJsonObject(record)) return refuse(record, 'the record must be a JSON object')
+  if (kind === 'messages' && isHeld(record)) return { held: true }
   if (kind === 'messages') muids.add(record)
   const taken = takeListed(kind, record, muids.muidOf)
   const field = idFields[kind]
   const key = taken.record[field]
   if (typeof key === 'string' && key !== '') return { ...taken, key, isTranslated: taken.record !== record }
   return refuse(record, `${field} is required and must be a string`, field)
+}
+
+function isHeld({ traits }: JsonRecord): boolean {
+  return typeof traits === 'number' && (traits & heldTraits) !== 0
 }
 
 /** Makes a record ready for sending. */

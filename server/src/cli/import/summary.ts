@@ -16,7 +16,7 @@ export function formatTallies(tallies: ReadonlyMap<ImportKind, Tally>): string {
   const lines = [formatTable(['read', 'stored', 'already there', 'refused'], rows)]
   const sum = (count: (tally: Tally) => number) =>
     [...tallies.values()].reduce((total, tally) => total + count(tally), 0)
-  const open = sum(({ read, stored, alreadyThere, refused }) => read - stored - alreadyThere - refused)
+  const open = sum(({ read, stored, alreadyThere, refused, held }) => read - stored - alreadyThere - refused - held)
   if (open > 0) lines.push(`Read, but not finished: ${formatCount(open)}.`)
   const afterRetry = sum((tally) => tally.alreadyThereAfterRetry)
   if (afterRetry > 0) {
@@ -28,7 +28,7 @@ export function formatTallies(tallies: ReadonlyMap<ImportKind, Tally>): string {
     const what = 'Messages with the muid of another message in the file'
     lines.push(`${what}: ${formatCount(renamed)}. They are kept under that muid with a suffix of their own.`)
   }
-  lines.push(...formatIgnored(tallies))
+  lines.push(...formatHeld(tallies), ...formatIgnored(tallies))
   const unknown = sum((tally) => tally.unknownReference)
   if (unknown > 0) {
     const advice = 'If embedded details elsewhere in the import make it, run the import again'
@@ -44,7 +44,15 @@ export function formatDryTallies(tallies: ReadonlyMap<ImportKind, DryTally>): st
     counts: [read, good, refused, repeated, unknownReference],
   }))
   const table = formatTable(['read', 'good', 'refused', 'repeated', 'unknown reference'], rows)
-  return `${[table, ...formatIgnored(tallies), 'Nothing was stored.'].join('\n')}\n`
+  return `${[table, ...formatHeld(tallies), ...formatIgnored(tallies), 'Nothing was stored.'].join('\n')}\n`
+}
+
+/** Everybody would see those: an import over the API knows of no moderation. */
+function formatHeld(tallies: ReadonlyMap<ImportKind, Pick<Tally, 'held'>>): string[] {
+  const held = [...tallies.values()].reduce((total, tally) => total + tally.held, 0)
+  if (held === 0) return []
+  const what = 'Left aside of messages, as moderation holds or has stopped them'
+  return [`${what}: ${formatCount(held)}. Only parley import --exact takes those.`]
 }
 
 /** What was left out, as it is no part of an import: a line for each kind of records. */

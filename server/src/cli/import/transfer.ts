@@ -29,6 +29,8 @@ export interface Tally {
   alreadyThereAfterRetry: number
   /** Messages whose muid is that of another message before them in the file; they were sent under one of their own. */
   renamed: number
+  /** Messages of an export that moderation there did not let everybody see. */
+  held: number
   /** What records have that an import does not know: how many records have each of these members. */
   ignored: Map<string, number>
   /** Of those refused: how many name a user or group that did not exist at that time. */
@@ -59,7 +61,13 @@ const bufferBytes = 32 * 1024 * 1024
 const mostRefusedRequests = 20
 
 export function emptyTally(): Tally {
-  const none = { alreadyThereAfterRetry: 0, renamed: 0, ignored: new Map<string, number>(), unknownReference: 0 }
+  const none = {
+    alreadyThereAfterRetry: 0,
+    renamed: 0,
+    held: 0,
+    ignored: new Map<string, number>(),
+    unknownReference: 0,
+  }
   return { read: 0, stored: 0, alreadyThere: 0, refused: 0, ...none }
 }
 
@@ -87,7 +95,10 @@ export async function transferFile(
     send,
     signal: transfer.signal,
   })
-  progress.start(file, () => ({ read: tally.read, finished: tally.stored + tally.alreadyThere + tally.refused }))
+  progress.start(file, () => ({
+    read: tally.read,
+    finished: tally.stored + tally.alreadyThere + tally.refused + tally.held,
+  }))
   let readError: unknown
   try {
     reading: for await (const lines of file.lines()) {
@@ -98,6 +109,10 @@ export async function transferFile(
         const result = readRecord(line)
         if ('refusal' in result) {
           refusals.push(result.refusal)
+          continue
+        }
+        if ('held' in result) {
+          tally.held += 1
           continue
         }
         const { key, record, ignored } = result
