@@ -430,6 +430,49 @@ describe('the comparison at the end', () => {
     expect(world.service.stored.messages).toEqual(stored)
   })
 
+  it('has replies and quotes name the message of their own conversation, where others have its muid too', async () => {
+    const world = await createImportWorld()
+    await world.put('users.ndjson', users('ann', 'bob', 'zoe'))
+    const messages = [
+      message('1', 'ann', 'bob'),
+      message('1', 'bob', 'zoe'),
+      message('1', 'ann', 'zoe', { id: 17 }),
+      message('2', 'zoe', 'bob', { parentMuid: '1' }),
+      message('3', 'zoe', 'bob', { quotedMuid: '1' }),
+      message('4', 'zoe', 'ann', { parentId: 17 }),
+      message('5', 'bob', 'ann', { parentMuid: '1' }),
+      message('1', 'bob', 'zoe'),
+    ]
+    await world.put('messages.ndjson', messages)
+    for (const stored of [7, 0]) {
+      world.service.requests.length = 0
+      const outcome = await world.run()
+      expect(row(outcome, 'messages')).toEqual([8, stored, 8 - stored, 0])
+      const sent = world.service.requests.flatMap(({ kind, records }) => (kind === 'messages' ? records : []))
+      const muidOf = (...people: string[]) =>
+        new Set(
+          sent
+            .filter(({ data, sender, receiver }) => {
+              const { text } = data as { text: string }
+              return text === 'text of 1' && people.includes(String(sender)) && people.includes(String(receiver))
+            })
+            .map(({ muid }) => String(muid)),
+        )
+      expect([...muidOf('ann', 'bob')]).toEqual(['1'])
+      const [ofBobAndZoe, ofAnnAndZoe] = [[...muidOf('bob', 'zoe')], [...muidOf('ann', 'zoe')]]
+      expect([ofBobAndZoe, ofAnnAndZoe]).toEqual(Array(2).fill([expect.stringMatching(/^1~[0-9a-f]{10}$/)]))
+      const named = sent.filter(({ muid }) => /^[2-5]$/.test(String(muid)))
+      expect(named.toSorted((one, other) => Number(one.muid) - Number(other.muid))).toMatchObject([
+        { muid: '2', parentMuid: ofBobAndZoe[0] },
+        { muid: '3', quotedMuid: ofBobAndZoe[0] },
+        { muid: '4', parentMuid: ofAnnAndZoe[0] },
+        { muid: '5', parentMuid: '1' },
+      ])
+    }
+    const dry = await world.run('--dry-run')
+    expect(dry.stdout).toMatch(/messages +8 +7 +0 +1 +0\n/)
+  })
+
   it('refuses a message whose muid the service has of another one', async () => {
     const world = await createImportWorld()
     await world.put('users.ndjson', users('ann', 'bob'))

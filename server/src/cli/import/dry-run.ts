@@ -1,17 +1,10 @@
-import {
-  type ErrorCode,
-  type ImportKind,
-  importChecks,
-  importKinds,
-  readEpochSeconds,
-  summariseImportFlaws,
-} from '@parley/contract'
+import { type ErrorCode, type ImportKind, importChecks, readEpochSeconds, summariseImportFlaws } from '@parley/contract'
 import { linksOf, type Reference } from '../../areas/data-import/index.ts'
 import { createDigestSet } from './digest.ts'
 import type { InputFile, Line } from './input.ts'
-import { createMuidNames } from './muids.ts'
+import { openRecordReader } from './named.ts'
 import type { Progress } from './progress.ts'
-import { type JsonRecord, makeRecordReader, type RecordError, type Refusal } from './records.ts'
+import type { JsonRecord, ReadLine, RecordError, Refusal } from './records.ts'
 import type { Report } from './report.ts'
 import { createSpellings, existsCodes, spelledOtherwise } from './spellings.ts'
 
@@ -96,10 +89,11 @@ export function makeDryRun(
     }
     progress.start(file, count)
     try {
+      const readRecord = await openRecordReader(file, options.signal)
       for await (const lines of file.lines()) {
         if (options.signal.aborted) return
         tally.read += lines.length
-        await store(lines.map((line) => check(kind, line)))
+        await store(lines.map((line) => check(kind, line, readRecord(line))))
       }
     } finally {
       progress.stop()
@@ -111,22 +105,19 @@ export function makeDryRun(
 const seenAs = { first: 'no', repeat: 'same', shared: 'no' } as const
 
 /** Makes the check of one line after the other: all that can be told from the files. It remembers what it has seen. */
-function makeCheck(now: number): (kind: ImportKind, line: Line) => Result {
+function makeCheck(now: number): (kind: ImportKind, line: Line, parsed: ReadLine) => Result {
   const muids = createDigestSet()
   const seenBefore = createSpellings()
-  const nameMessage = createMuidNames()
   const made = createDigestSet()
   const groupCreation = new Map<string, number>()
-  const readers = new Map(importKinds.map((kind) => [kind, makeRecordReader(kind)]))
 
-  return (kind, line) => {
-    const parsed = readers.get(kind)!(line)
+  return (kind, line, parsed) => {
     if ('refusal' in parsed) {
       const { key, record, error } = parsed.refusal
       return { line, key, record, needed: [], found: { finding: 'refused', error } }
     }
     if ('held' in parsed) return { line, key: null, record: null, needed: [], isHeld: true }
-    const { record, key, ignored } = parsed
+    const { record, key, name, ignored } = parsed
     const result = { line, key, record, ignored, needed: [] }
     const find = (finding: Finding, error: RecordError): Result => ({ ...result, found: { finding, error } })
 
@@ -138,7 +129,7 @@ function makeCheck(now: number): (kind: ImportKind, line: Line) => Result {
         message: 'joinedAt is before createdAt of the group',
       })
     }
-    const seen = kind === 'messages' ? seenAs[nameMessage(record, key).kind] : seenBefore(kind, key)
+    const seen = name !== undefined ? seenAs[name] : seenBefore(kind, key)
     if (seen === 'otherSpelling') return find('refused', spelledOtherwise(kind))
     if (seen === 'same') {
       return find('repeated', { code: existsCodes[kind], message: 'an earlier line of the file has the same id' })

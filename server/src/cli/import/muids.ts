@@ -1,14 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createDigestSet } from './digest.ts'
-import { conversationOf, type JsonRecord } from './records.ts'
-
-/** How a message is called in the service. */
-export interface MuidName {
-  /** `first`: nobody had this muid before; `repeat`: the very same message again; `shared`: that of another message. */
-  readonly kind: 'first' | 'repeat' | 'shared'
-  /** The muid to send it under. */
-  readonly muid: string
-}
+import { conversationOf, type JsonRecord, type MuidName } from './records.ts'
 
 const longestMuid = 255
 const suffixLength = 11
@@ -16,8 +8,8 @@ const suffixLength = 11
 /**
  * Tells messages apart that share a muid. The service takes a muid once in an app, but the systems that histories come
  * from gave them per sender or not at all carefully; a message must not be lost for that. The first in the file keeps its
- * muid, another message gets one with a suffix made of what it says, the same in every run. Remembers 16 bytes of each
- * message.
+ * muid, another message gets one with a suffix made of what it says, the same in every run and wherever it comes again.
+ * Remembers 16 bytes of each message.
  */
 export function createMuidNames(): (message: JsonRecord, muid: string) => MuidName {
   const muids = createDigestSet()
@@ -26,13 +18,16 @@ export function createMuidNames(): (message: JsonRecord, muid: string) => MuidNa
     const identity = identityOf(message)
     const isNew = messages.add(`${muid} ${identity}`)
     if (muids.add(muid)) return { kind: 'first', muid }
-    if (!isNew) return { kind: 'repeat', muid }
-    const suffix = `~${createHash('sha256')
-      .update(identity)
-      .digest('hex')
-      .slice(0, suffixLength - 1)}`
-    return { kind: 'shared', muid: muid.slice(0, longestMuid - suffixLength) + suffix }
+    const suffixed = muid.slice(0, longestMuid - suffixLength) + suffixOf(identity)
+    if (!isNew) return { kind: 'repeat', muid: muids.has(suffixed) ? suffixed : muid }
+    muids.add(suffixed)
+    return { kind: 'shared', muid: suffixed }
   }
+}
+
+function suffixOf(identity: string): string {
+  const digest = createHash('sha256').update(identity).digest('hex')
+  return `~${digest.slice(0, suffixLength - 1)}`
 }
 
 /** What makes a message this one and no other: who said what to whom, and when. */

@@ -1,11 +1,4 @@
-import {
-  createMuidsById,
-  type ErrorCode,
-  type ErrorDetail,
-  type ImportKind,
-  importedId,
-  takeListed,
-} from '@parley/contract'
+import { type ErrorCode, type ErrorDetail, type ImportKind, importedId, takeListed } from '@parley/contract'
 import { heldTraits } from '../../chat/messages/traits.ts'
 import type { Line } from './input.ts'
 
@@ -55,27 +48,44 @@ const formatErrors = {
 
 export type JsonRecord = Readonly<Record<string, unknown>>
 
+/** How a message is called in the service. */
+export interface MuidName {
+  /** `first`: nobody had this muid before; `repeat`: the very same message again; `shared`: that of another message. */
+  readonly kind: 'first' | 'repeat' | 'shared'
+  /** The muid to send it under. */
+  readonly muid: string
+}
+
 /** The record of a line. */
 export interface ReadRecord {
   readonly record: JsonRecord
   readonly key: string
+  /** Of a message that was read to be sent: whether its muid, which is its key here, is the one of the file. */
+  readonly name?: MuidName['kind']
   /** Its members that an import does not know. */
   readonly ignored: readonly string[]
-  /** It came as lists of the API answer it, and is another object than that of the line. */
+  /** It came as lists of the API answer it, or has other names for messages, and is another object than that of the line. */
   readonly isTranslated: boolean
 }
 
 /** A line of a file, read; `held` where it is a message of an export that moderation there did not let everybody see. */
 export type ReadLine = ReadRecord | { readonly refusal: Refusal } | { readonly held: true }
 
-/** Makes the reader of one file of records. It remembers which ids of messages their lines give another muid. */
-export function makeRecordReader(kind: ImportKind): (line: Line) => ReadLine {
-  const muids = createMuidsById()
-  return (line) => readRecord(kind, line, muids)
+/** Gives messages the names by which they are sent, in the order of their file. */
+export interface MessageNames {
+  /** The muid of the message that lists give this id. */
+  muidOf(id: string): string
+  /** How a message is called, which takes it for sent; and the record, whose references are names in the service. */
+  nameOf(sent: JsonRecord, taken: JsonRecord, muid: string): { readonly name: MuidName; readonly record: JsonRecord }
+}
+
+/** Makes the reader of one file of records: as they are sent, or without `names` as they stand in the file. */
+export function makeRecordReader(kind: ImportKind, names?: MessageNames): (line: Line) => ReadLine {
+  return (line) => readRecord(kind, line, names)
 }
 
 /** Reads the record of a line: it must be a JSON object with an id of its own, else no answer could be matched to it. */
-function readRecord(kind: ImportKind, line: Line, muids: ReturnType<typeof createMuidsById>): ReadLine {
+function readRecord(kind: ImportKind, line: Line, names: MessageNames | undefined): ReadLine {
   const refuse = (record: unknown, message: string, path = '') => {
     const error = { code: formatErrors[kind], message, details: [{ path, message }] }
     return { refusal: { kind, line: line.number, key: null, error, record } }
@@ -89,12 +99,13 @@ function readRecord(kind: ImportKind, line: Line, muids: ReturnType<typeof creat
   }
   if (!isJsonObject(record)) return refuse(record, 'the record must be a JSON object')
   if (kind === 'messages' && isHeld(record)) return { held: true }
-  if (kind === 'messages') muids.add(record)
-  const taken = takeListed(kind, record, muids.muidOf)
+  const taken = takeListed(kind, record, names?.muidOf)
   const field = idFields[kind]
   const key = taken.record[field]
-  if (typeof key === 'string' && key !== '') return { ...taken, key, isTranslated: taken.record !== record }
-  return refuse(record, `${field} is required and must be a string`, field)
+  if (typeof key !== 'string' || key === '') return refuse(record, `${field} is required and must be a string`, field)
+  if (names === undefined) return { ...taken, key, isTranslated: taken.record !== record }
+  const { name, record: named } = names.nameOf(record, taken.record, key)
+  return { ...taken, record: named, key: name.muid, name: name.kind, isTranslated: named !== record }
 }
 
 function isHeld({ traits }: JsonRecord): boolean {
@@ -117,12 +128,6 @@ export function toOutgoing(kind: ImportKind, line: Line, { record, key, isTransl
     text,
     bytes: isTranslated ? Buffer.byteLength(text) : line.bytes,
   }
-}
-
-/** The same message under another muid. */
-export function renamed(outgoing: Outgoing, record: JsonRecord, muid: string): Outgoing {
-  const text = JSON.stringify({ ...record, muid })
-  return { ...outgoing, key: muid, text, bytes: Buffer.byteLength(text) }
 }
 
 /** The id of a message's conversation on the wire; undefined where the record does not say who talks to whom. */

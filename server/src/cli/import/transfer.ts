@@ -2,19 +2,10 @@ import { type ImportKind, importChecks } from '@parley/contract'
 import { exitCodes, ImportFailure } from './failure.ts'
 import { type InputFile, maxBodyBytes } from './input.ts'
 import { openLanes } from './lanes.ts'
-import { createMuidNames } from './muids.ts'
+import { openRecordReader } from './named.ts'
 import type { NewIds } from './new-ids.ts'
 import type { Progress } from './progress.ts'
-import {
-  idFields,
-  type JsonRecord,
-  makeRecordReader,
-  type Outgoing,
-  type RecordError,
-  type Refusal,
-  renamed,
-  toOutgoing,
-} from './records.ts'
+import { idFields, type JsonRecord, type Outgoing, type RecordError, type Refusal, toOutgoing } from './records.ts'
 import type { Report } from './report.ts'
 import type { BatchAnswer, Service } from './service.ts'
 import { createSpellings, existsCodes, spelledOtherwise } from './spellings.ts'
@@ -79,8 +70,6 @@ export async function transferFile(
   transfer: Transfer,
 ): Promise<void> {
   const send = makeSender(file.kind, tally, transfer)
-  const nameMessage = createMuidNames()
-  const readRecord = makeRecordReader(file.kind)
   const seen = createSpellings()
   // What the service refuses for something else does not have its id.
   const isOtherSpelling = (kind: ImportKind, record: JsonRecord, key: string) =>
@@ -101,6 +90,7 @@ export async function transferFile(
   }))
   let readError: unknown
   try {
+    const readRecord = await openRecordReader(file, transfer.signal)
     reading: for await (const lines of file.lines()) {
       const refusals: Refusal[] = []
       for (const line of lines) {
@@ -121,10 +111,8 @@ export async function transferFile(
           refusals.push({ kind: file.kind, line: line.number, key, error: spelledOtherwise(file.kind), record })
           continue
         }
-        const name = file.kind === 'messages' ? nameMessage(record, key) : undefined
-        if (name?.kind === 'shared') tally.renamed += 1
-        const outgoing = toOutgoing(file.kind, line, result)
-        const room = lanes.add(name?.kind === 'shared' ? renamed(outgoing, record, name.muid) : outgoing)
+        if (result.name === 'shared') tally.renamed += 1
+        const room = lanes.add(toOutgoing(file.kind, line, result))
         if (room !== undefined) await room
       }
       tally.refused += refusals.length
