@@ -4494,7 +4494,7 @@ export interface Calls {
           releasedAt?: number
           /** Epoch seconds: when it was put together */
           madeAt?: number
-          /** Epoch seconds: until when it can be fetched, 7 days after it was put together */
+          /** Epoch seconds: until when it can be fetched, 7 days after it was put together; of one that failed, when it is removed */
           expiresAt?: number
           /** How many records it has */
           records?: number
@@ -5886,7 +5886,7 @@ export interface Calls {
         releasedAt?: number
         /** Epoch seconds: when it was put together */
         madeAt?: number
-        /** Epoch seconds: until when it can be fetched, 7 days after it was put together */
+        /** Epoch seconds: until when it can be fetched, 7 days after it was put together; of one that failed, when it is removed */
         expiresAt?: number
         /** How many records it has */
         records?: number
@@ -6952,7 +6952,7 @@ export interface Calls {
         releasedAt?: number
         /** Epoch seconds: when it was put together */
         madeAt?: number
-        /** Epoch seconds: until when it can be fetched, 7 days after it was put together */
+        /** Epoch seconds: until when it can be fetched, 7 days after it was put together; of one that failed, when it is removed */
         expiresAt?: number
         /** How many records it has */
         records?: number

@@ -14,7 +14,9 @@ const Export = Type.Object({
   askedAt: Type.Integer({ description: 'Epoch seconds' }),
   releasedAt: time('when the app released it, or at once'),
   madeAt: time('when it was put together'),
-  expiresAt: time('until when it can be fetched, 7 days after it was put together'),
+  expiresAt: time(
+    'until when it can be fetched, 7 days after it was put together; of one that failed, when it is removed',
+  ),
   records: Type.Optional(Type.Integer({ description: 'How many records it has' })),
 })
 

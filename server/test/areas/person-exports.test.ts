@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { removeOldExports } from '../../src/areas/person-exports/job.ts'
-import { leftOut, sections } from '../../src/areas/person-exports/sections.ts'
+import { leftOut, sections, writeSection } from '../../src/areas/person-exports/sections.ts'
 import { findDrift } from '../../src/doctor/drift.ts'
+import { statement as prepare, type Statement } from '../../src/store/statement.ts'
 import { tables } from '../../src/tables.ts'
 import { createOperator, createOwner } from '../admin/operator.ts'
 import { createGroup, dataOf, refusal, say, sayInGroup } from '../support/chat.ts'
@@ -204,6 +205,47 @@ describe('the data of a person', () => {
     await statement(world, 'update person_exports set expires_at = 1')
     expect(refusal(await fetchIt(world))).toBe('404 ERR_EXPORT_NOT_FOUND')
     expect(refusal(await release(world))).toBe('404 ERR_EXPORT_NOT_FOUND')
+    await removeOldExports(world.context.database, 2)
+    expect(await statement(world, 'select uid from person_export_records')).toEqual([])
+    expect(await statement(world, 'select uid from person_exports')).toEqual([])
+  })
+
+  it('that failed goes after seven days, and begins anew where it is released again', async () => {
+    const world = await createTeam()
+    const last = sections.at(-1) as (typeof sections)[number]
+    const broken = prepare(
+      'select 1 / ($4::bigint - $4::bigint) as count from (select $1::integer, $2::text, $3::uuid) given',
+    )
+    const failing = async (work: () => Promise<unknown>) => {
+      const statements = writeSection as Map<typeof last, Statement>
+      const good = statements.get(last) as Statement
+      statements.set(last, broken)
+      try {
+        await work()
+        await until(async () => dataOf(await fetchIt(world)).export.status === 'failed')
+      } finally {
+        statements.set(last, good)
+      }
+    }
+    dataOf(await ask(world))
+    await failing(async () => dataOf(await release(world)))
+    const { releasedAt, expiresAt } = dataOf(await fetchIt(world)).export
+    expect(expiresAt - releasedAt).toBeGreaterThanOrEqual(7 * 86_400)
+    expect(JSON.stringify(await statement(world, 'select record from person_export_records'))).toContain('"team"')
+
+    dataOf(await world.delete('/groups/team/members/alice'))
+    dataOf(await release(world))
+    await ready(world)
+    const { records } = dataOf(await fetchIt(world, 'alice', '?limit=1000'))
+    expect(of(records, 'profile')).toHaveLength(1)
+    expect(of(records, 'membership')).toEqual([])
+
+    await statement(world, 'update person_exports set asked_at = asked_at - 86400')
+    dataOf(await ask(world))
+    await failing(async () => dataOf(await release(world)))
+    await statement(world, 'update person_exports set expires_at = expires_at - 8 * 86400')
+    expect(refusal(await release(world))).toBe('404 ERR_EXPORT_NOT_FOUND')
+    await statement(world, 'update person_exports set expires_at = 1')
     await removeOldExports(world.context.database, 2)
     expect(await statement(world, 'select uid from person_export_records')).toEqual([])
     expect(await statement(world, 'select uid from person_exports')).toEqual([])

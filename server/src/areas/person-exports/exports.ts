@@ -61,6 +61,19 @@ const ask = statement(`
   where e.asked_at <= excluded.asked_at - ${dayOf}
   returning ${columns}`)
 
+/** What it has so far is of the time when it failed: none of that may go with what is seen now. */
+const beginAnew = statement(`
+  update person_exports
+  set run = $3,
+    expires_at = null,
+    section = 0,
+    conversation = 0,
+    sent_at = 0,
+    message = 0,
+    records = 0
+  where app_id = $1
+  and uid = $2`)
+
 const forgetRecords = statement(`
   delete from person_export_records
   where app_id = $1
@@ -118,6 +131,10 @@ export function releaseExport(
     const [row] = await tx.query<ExportRow>(lock, [appId, uid])
     if (row === undefined || isExpired(row)) throw noExport(uid)
     if (row.status === 'making' || row.status === 'ready') return row
+    if (row.status === 'failed') {
+      await tx.query(beginAnew, [appId, uid, randomUUID()])
+      await tx.query(forgetRecords, [appId, uid])
+    }
     await audit.record(tx, appId, { action: 'person_export_released', type: 'user', target: uid })
     return begin(tx, appId, uid)
   })

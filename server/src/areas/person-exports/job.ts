@@ -65,7 +65,8 @@ const finish = statement(`
 
 const fail = statement(`
   update person_exports
-  set status = 'failed'
+  set status = 'failed',
+    expires_at = $4
   where app_id = $1
   and uid = $2
   and run = $3
@@ -150,7 +151,7 @@ export function startPersonExports({ database, policies, audit, jobs, log }: Mak
       // The job fails, and is done again: here, or by another process.
       if (stopping.signal.aborted || isConnectionFailure(err)) throw err
       log.error({ err }, 'the data of a person could not be put together')
-      await database.query(fail, [appId, uid, run])
+      await database.query(fail, [appId, uid, run, nowSeconds() + keptSeconds])
     }
   })
 
