@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { replaceKey, selectHeldKeys } from '../../src/areas/api-keys/replace.ts'
@@ -398,13 +398,42 @@ describe('an exact import', () => {
       const closed = await world.get('/users', { headers: { appid: target.name } })
       expect(closed.status).toBe(503)
 
-      expect(await importInto(context, target, folder)).toEqual({ wasThere: false, remarks: [] })
-      expect(await importInto(context, target, folder)).toEqual({ wasThere: true, remarks: [] })
+      expect(await importInto(context, target, folder)).toEqual({ wasThere: false, remarks: [], missing: [] })
+      expect(await importInto(context, target, folder)).toEqual({ wasThere: true, remarks: [], missing: [] })
       await withFolder(async (second) => {
         await exportOf(context, target, second)
         await expectSame(folder, second)
       })
       expect(await findDrift(context.database, target.appId)).toEqual([])
+    })
+  })
+
+  it('that was interrupted among its files names all that the folder does not have, also those before', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    for (let files = 0; files < 25; files++) dataOf(await sendForm(world, toBob, [picture], { as: 'alice' }))
+    await withFolder(async (folder) => {
+      const { context } = world
+      await exportOf(context, world.app, folder)
+      const keys = (await recordsOf(folder, 'media.ndjson')).map(({ key }) => String(key))
+      const [gone, moved] = [keys[3] as string, keys[5] as string]
+      await rm(path.join(folder, 'files', gone))
+      const target = await emptyApp(context)
+      const stop = new AbortController()
+      const stopped = importInto(context, target, folder, {
+        signal: stop.signal,
+        onProgress: (file, line) => {
+          if (file === 'files' && line === 22) stop.abort()
+        },
+      })
+      await expect(stopped).rejects.toThrow(ExactStopped)
+      // Once it is in the storage, nobody needs it in the folder.
+      await rm(path.join(folder, 'files', moved))
+      expect(await importInto(context, target, folder)).toEqual({
+        wasThere: false,
+        remarks: [`Files that the folder does not have (1): ${gone}`],
+        missing: [gone],
+      })
     })
   })
 
@@ -433,7 +462,7 @@ describe('an exact import', () => {
       })
       await expect(ended).rejects.toThrow('killed')
       expect((await context.apps.find(target.name))?.pausedAt).not.toBe(null)
-      expect(await importInto(context, target, folder)).toEqual({ wasThere: false, remarks: [] })
+      expect(await importInto(context, target, folder)).toEqual({ wasThere: false, remarks: [], missing: [] })
       expect((await context.apps.find(target.name))?.pausedAt).toBe(null)
     })
   })

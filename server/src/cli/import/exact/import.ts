@@ -55,6 +55,8 @@ export interface ExactResult {
   readonly wasThere: boolean
   /** What could not be imported, in plain words. */
   readonly remarks: readonly string[]
+  /** Keys of files that neither the folder nor the storage has. */
+  readonly missing: readonly string[]
 }
 
 const batchRecords = 1000
@@ -78,7 +80,7 @@ export async function importExactly(
   const source = await digestOf(path.join(options.folder, manifestName))
   const secretRecords = openSecrets(manifest, options, await readSecretsFile(manifest, options.folder))
   const progress = await begin(target, app, source)
-  if (progress.finishedAt !== null) return { wasThere: true, remarks: [] }
+  if (progress.finishedAt !== null) return { wasThere: true, remarks: [], missing: [] }
   await checkFiles(manifest, options)
 
   const phases = [...places.map(({ file }) => `${file}.ndjson`), secretsPhase, filesPhase]
@@ -92,7 +94,7 @@ export async function importExactly(
   if (reached <= phases.indexOf(secretsPhase)) await importSecrets(target, app, secretRecords)
   const missing = await importFiles(target, app, manifest, startOf(filesPhase), options)
   await finish(target, app, manifest, progress.wasPaused)
-  return { wasThere: false, remarks: remarksOf(manifest, missing, secretRecords === undefined) }
+  return { wasThere: false, remarks: remarksOf(manifest, missing, secretRecords === undefined), missing }
 }
 
 interface Progress {
@@ -325,17 +327,32 @@ async function importFiles(
   let line = 0
   for await (const text of readLines(path.join(folder, 'media.ndjson'))) {
     line += 1
-    if (line <= done) continue
     if (signal.aborted) throw new ExactStopped('stopped')
     const { key, mimeType, size } = JSON.parse(text) as { key: string; mimeType: string; size: number }
     if (!/^[0-9a-f]{32}$/.test(key)) throw new ExactRefusal(`media.ndjson names a file that cannot be: ${key}`)
     const file = path.join(folder, 'files', key)
-    if ((await sizeOf(file)) === size) await storage.write(pathOf(appId, key), createReadStream(file), mimeType)
+    const isThere = (await sizeOf(file)) === size
+    if (line <= done) {
+      // The run that was interrupted has said nothing of what it did not find.
+      if (!isThere && !(await isStored(storage, pathOf(appId, key)))) missing.push(key)
+      continue
+    }
+    if (isThere) await storage.write(pathOf(appId, key), createReadStream(file), mimeType)
     else missing.push(key)
     if (line % 20 === 0) await database.query(writeProgress, [appId, filesPhase, line])
     onProgress('files', line)
   }
   return missing
+}
+
+async function isStored(storage: MediaStorage, file: string): Promise<boolean> {
+  try {
+    const content = await storage.read(file, undefined)
+    content.on('error', () => undefined).destroy()
+    return true
+  } catch {
+    return false
+  }
 }
 
 const writeSettings = statement('update apps set settings = $2 where app_id = $1')

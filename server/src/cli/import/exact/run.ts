@@ -22,7 +22,7 @@ Options:
 The database is that of DATABASE_URL, else the embedded one of a running service (DATA_DIR); its master key is that of keys.env or
 PARLEY_MASTER_KEY.
 
-Exit codes: 0 done, 1 refused, 2 wrong usage, 3 the database cannot be reached, 130 stopped by Ctrl-C.
+Exit codes: 0 done, 1 refused, or done but for files that the folder does not have, 2 wrong usage, 3 the database cannot be reached, 130 stopped by Ctrl-C.
 `
 
 class UsageError extends Error {}
@@ -59,7 +59,7 @@ export async function importExactCommand(args: readonly string[], io: Omit<Impor
       const origin = values.origin ?? session.config.publicUrl ?? `http://127.0.0.1:${session.config.port}`
       const from = performance.now()
       let toldAt = from
-      const { wasThere, remarks } = await importExactly(session, app, manifest, {
+      const { wasThere, remarks, missing } = await importExactly(session, app, manifest, {
         ...{ folder, passphrase, signal: io.signal, origin: origin.replace(/\/+$/, '') },
         onProgress: (file, records) => {
           if (performance.now() - toldAt < 5000) return
@@ -75,7 +75,7 @@ export async function importExactCommand(args: readonly string[], io: Omit<Impor
           ? `This export is in ${app.name} already.\n`
           : `${total.toLocaleString('en')} records imported into ${app.name} in ${rate}.\n${remarks.map((remark) => `${remark}\n`).join('')}`,
       )
-      return 0
+      return missing.length === 0 ? 0 : 1
     } finally {
       await session.database.close()
     }
