@@ -504,6 +504,26 @@ describe('the audit log', () => {
     expect(await actions(`from=${createdAt}&action=user_created`)).toEqual(['user_created'])
   })
 
+  it('is found by the ids of rules, lists and reasons as they are', async () => {
+    const world = await createTeam()
+    const [ofList, ofRule, ofReason] = [
+      { ...list, id: 'Insults' },
+      { ...rule, id: 'NoInsults' },
+      { ...reason, id: 'OffTopic' },
+    ]
+    dataOf(await world.post('/moderation/keywords', ofList))
+    dataOf(await world.post('/moderation/rules', ofRule))
+    dataOf(await world.post('/moderation/reasons', ofReason))
+    const found = async (target: string) =>
+      (await log(world, `?target=${target}`)).map(({ target: { type } }: { target: { type: string } }) => type)
+    expect(await Promise.all([ofList, ofRule, ofReason].map(({ id }) => found(id)))).toEqual([
+      ['list'],
+      ['rule'],
+      ['reason'],
+    ])
+    expect(await found('noinsults')).toEqual([])
+  })
+
   it('is read in pages, each entry once', async () => {
     const world = await createTeam()
     for (let i = 0; i < 7; i++) dataOf(await world.post('/users/alice/auth_tokens'))

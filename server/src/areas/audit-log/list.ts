@@ -45,6 +45,9 @@ export async function listEntries(
   }
 }
 
+/** Kinds of targets whose ids can have upper case. */
+const asGiven: readonly AuditEntry['target']['type'][] = ['webhook', 'provider', 'rule', 'list', 'reason']
+
 function conditionsOf(
   appId: number,
   { action, key, uid, operator, targetType, target, from, to, before }: QueryOf<typeof listAuditLog>,
@@ -56,11 +59,11 @@ function conditionsOf(
   if (operator !== undefined) conditions.push(sql`operator = ${Number(operator)}`)
   if (targetType !== undefined) conditions.push(sql`target_type = ${targetType}`)
   if (target !== undefined) {
-    // Only ids of webhooks and providers can have upper case.
+    // Ids of users, groups and roles are in lower case.
     const lower = target.toLowerCase()
     conditions.push(sql`target in (${target}, ${lower})`)
     conditions.push(
-      sql`target = case when target_type in ('webhook', 'provider') then ${target}::text else ${lower}::text end`,
+      sql`target = case when target_type = any(${asGiven}::text[]) then ${target}::text else ${lower}::text end`,
     )
   }
   if (from !== undefined) conditions.push(sql`created_at >= ${from}`)
