@@ -235,7 +235,23 @@ describe('the configuration', () => {
       expect.stringMatching(/^APP_DEFAULTS: bots is not a setting/),
     ])
     expect(problemsOf({ APP_DEFAULTS: 'authKeys=none' })).toEqual([expect.stringContaining('full, createOnly')])
+    for (const [defaults, bounds] of [
+      ['fileLinkSeconds=1', '60 to 604800'],
+      ['fileLinkSeconds=604801', '60 to 604800'],
+      ['smsMaxSegments=0', '1 to 10'],
+      ['maxBots=1000000001', '0 to 1000000000'],
+      ['timezone=+01:00', 'an IANA time zone'],
+    ] as const) {
+      expect(problemsOf({ APP_DEFAULTS: defaults }), defaults).toEqual([expect.stringContaining(bounds)])
+    }
     expect(readConfig({ PARLEY_AUTH_KEY: 'off' }).authKey).toBe('off')
+  })
+
+  it('takes as defaults of apps what the API takes, and leaves out those without a value', () => {
+    const { appDefaults } = readConfig({ APP_DEFAULTS: 'maxBots=,authKeys=,maxRoles=1000000000,fileLinkSeconds=60' })
+    expect(appDefaults).toMatchObject({
+      ...{ maxBots: 25, authKeys: 'full', maxRoles: 1_000_000_000, fileLinkSeconds: 60 },
+    })
   })
 
   it('reads every variable', () => {

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { ApiError, appSettingNames, appSettings } from '@parley/contract'
+import { ApiError, appSettingNames, appSettings, type SettingsChange } from '@parley/contract'
 import dotenv from 'dotenv'
 import { ensureKey, insertKey, selectKeys } from '../areas/api-keys/keys.ts'
 import { deleteApp, pauseApp, resumeApp, undeleteApp } from '../areas/apps/index.ts'
@@ -168,16 +168,18 @@ async function create(store: Store, name: string, region: string, config: Config
 }
 
 async function set({ settings, audit }: Store, app: App, assignments: readonly string[]): Promise<number> {
-  let held = await settings.of(app.appId)
-  if (assignments.length > 0) {
-    try {
-      held = await settings.change(app, readSettingsText(assignments), audit)
-    } catch (error) {
-      throw new UsageError((error as Error).message)
-    }
-  }
+  const change = readChange(assignments)
+  const held = assignments.length > 0 ? await settings.change(app, change, audit) : await settings.of(app.appId)
   for (const name of appSettingNames) process.stdout.write(`${name}=${held[name]}\n`)
   return 0
+}
+
+function readChange(assignments: readonly string[]): SettingsChange {
+  try {
+    return readSettingsText(assignments)
+  } catch (error) {
+    throw new UsageError((error as Error).message)
+  }
 }
 
 async function keys(store: Store, app: App, { create: scope, name }: Values): Promise<number> {

@@ -72,6 +72,24 @@ describe('parley apps', () => {
     expect((await apps('set', name)).out).toContain('addMembers=friends\n')
   })
 
+  it('refuses what the API refuses, and changes nothing then', async () => {
+    const name = newName()
+    await apps('create', name)
+    const { out: before } = await apps('set', name)
+    for (const [wrong, bounds] of [
+      ['fileLinkSeconds=0', '60 to 604800'],
+      ['smsMaxSegments=11', '1 to 10'],
+      ['notificationLogDays=0', '1 to 365'],
+      ['messageRetentionDays=36501', '0 to 36500'],
+      [`jwtIssuer=${'x'.repeat(501)}`, 'at most 500 characters'],
+      [`jwtKeysUrl=https://keys.example.com/${'x'.repeat(1000)}`, 'at most 1000 characters'],
+    ] as const) {
+      const { code, err } = await apps('set', name, 'maxBots=2', wrong)
+      expect([code, err], wrong).toEqual([2, expect.stringContaining(bounds)])
+    }
+    expect((await apps('set', name)).out).toBe(before)
+  })
+
   it('pauses an app and lets it go on, which a running service obeys', async () => {
     const { url } = await sharedService()
     const name = newName()
