@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { defineOperation } from '../operation.ts'
 import { enveloped, JsonObject, NoParams, NoQuery, Outcome, User } from '../schemas.ts'
+import { createAuthToken } from './auth-tokens.ts'
 import { updateUser } from './users.ts'
 
 const shared = {
@@ -81,7 +82,7 @@ export const updateMe = defineOperation({
     unset,
     platform: Type.Optional(Type.String({ maxLength: 100 })),
     deviceId: Type.Optional(Type.String({ maxLength: 1000 })),
-    appInfo: Type.Optional(JsonObject),
+    appInfo: createAuthToken.body.properties.appInfo,
   }),
   answer: enveloped(Me),
   errors: ['ERR_UID_NOT_FOUND', 'ERR_PERMISSION_DENIED'],

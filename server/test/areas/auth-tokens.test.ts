@@ -99,16 +99,31 @@ describe('issuing an auth token', () => {
     const calls = [
       (body: object) => world.post('/users/alice/auth_tokens', body),
       (body: object) => world.put(`/users/alice/auth_tokens/${authToken}`, body),
+      (body: object) => world.put('/me', body, { token: authToken }),
     ]
     for (const [body, path] of wrong) {
-      for (const call of calls) {
+      for (const call of path === 'body/userAgent' ? calls.slice(0, 2) : calls) {
         const answer = await call(body)
         expect(refusal(answer), path).toBe('400 ERR_BAD_REQUEST')
         expect(answer.body.error.details[0].path).toBe(path)
       }
     }
     expect(refusal(await world.post('/users/alice/auth_tokens', { force: 'true' }))).toBe('400 ERR_BAD_REQUEST')
-    expect((await world.get('/users/alice/auth_tokens')).body.meta.pagination.total).toBe(1)
+    const list = await world.get('/users/alice/auth_tokens')
+    expect(list.body.meta.pagination.total).toBe(1)
+    expect(dataOf(list)[0].appInfo).toBeUndefined()
+  })
+
+  it('keeps nothing of a login whose profile is refused', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice')
+    const { authToken: token } = await issue(world, 'alice')
+    const login = { platform: 'IOS', appInfo: { version: '1.0' } }
+    const refused = await world.put('/me', { ...login, metadata: { k: 'x'.repeat(5200) } }, { token })
+    expect(refusal(refused)).toBe('400 ERR_BAD_REQUEST')
+    expect(dataOf(await world.get('/users/alice/auth_tokens'))[0]).not.toHaveProperty('platform')
+    dataOf(await world.put('/me', login, { token }))
+    expect(dataOf(await world.get('/users/alice/auth_tokens'))[0]).toMatchObject(login)
   })
 })
 

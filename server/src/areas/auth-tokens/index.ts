@@ -1,2 +1,2 @@
 export { endSessionOf, listSessionsOf } from './sessions.ts'
-export { endJwt, importToken, issueToken, recordUse, removeOwnToken, removeTokens } from './tokens.ts'
+export { checkUse, endJwt, importToken, issueToken, recordUse, removeOwnToken, removeTokens } from './tokens.ts'

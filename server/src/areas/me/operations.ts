@@ -5,7 +5,7 @@ import { requireFeature, requireRolePermission } from '../../chat/roles/rules.ts
 import { requireUser } from '../../chat/users/require.ts'
 import { showUser, type UserRow } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
-import { endJwt, recordUse, removeOwnToken } from '../auth-tokens/index.ts'
+import { checkUse, endJwt, recordUse, removeOwnToken } from '../auth-tokens/index.ts'
 import { changeOwnProfile } from '../users/index.ts'
 import { nothingToLogOut } from './errors.ts'
 import { clientSettings } from './settings.ts'
@@ -13,10 +13,12 @@ import { clientSettings } from './settings.ts'
 export const operations = [
   serve(updateMe, async ({ app, caller, host, actor, policy, body }, context) => {
     const { platform, deviceId: _, appInfo, ...profile } = body
+    checkUse(body)
     const uid = actor.uid
     // Front ends log in by the same call, which says nothing of the profile then.
     if (Object.keys(profile).length > 0) requireRolePermission(policy, 'editProfile')
     if (platform !== undefined || appInfo !== undefined) requireFeature(policy, 'updateAuthToken')
+    const user = await changeOwnProfile(context.database, app.appId, uid, profile)
     // Tokens of the app's own issuer are not kept, so there is nothing to note it by.
     const isKept = caller.kind === 'user' && caller.via === 'token' && caller.login.jwt === undefined
     if (isKept && (platform !== undefined || appInfo !== undefined)) {
@@ -25,7 +27,6 @@ export const operations = [
         ...(appInfo !== undefined && { appInfo }),
       })
     }
-    const user = await changeOwnProfile(context.database, app.appId, uid, profile)
     const settings = await settingsOf(context, app, host)
     return { data: { ...showMe(context, app, caller, user), settings } }
   }),
