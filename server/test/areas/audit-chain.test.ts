@@ -279,4 +279,52 @@ describe('operators', () => {
     for (const entry of entries) expect(entry.actor).toEqual(actor)
     expect(JSON.stringify(entries)).not.toContain('A secret name')
   })
+
+  it.each([
+    {
+      does: 'create-user',
+      beside: 'token_created',
+      call: ['POST', '/users', { uid: 'eve', name: 'Eve', role: 'default', withAuthToken: true }],
+      on: { type: 'user', id: 'eve' },
+      fields: ['uid', 'name', 'role', 'withAuthToken'],
+    },
+    {
+      does: 'put-group-members',
+      beside: 'user_banned',
+      call: ['PUT', '/groups/team/members', { admins: ['alice'], usersToBan: ['bob'] }],
+      on: { type: 'group', id: 'team' },
+      fields: ['admins', 'usersToBan'],
+    },
+    {
+      does: 'add-group-members',
+      beside: 'user_banned',
+      call: ['POST', '/groups/team/members', { admins: ['alice'], usersToBan: ['bob'] }],
+      on: { type: 'group', id: 'team' },
+      fields: ['admins', 'usersToBan'],
+    },
+    {
+      does: 'create-group',
+      beside: 'user_banned',
+      call: [
+        ...['POST', '/groups'],
+        { guid: 'other', name: 'Other', type: 'public', members: { usersToBan: ['bob'] } },
+      ],
+      on: { type: 'app' },
+      fields: ['guid', 'name', 'type', 'members'],
+    },
+  ] as const)('are recorded with $does, also where a part of it is recorded by itself', async (sample) => {
+    const { does, beside, call, on, fields } = sample
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    await createGroup(world, 'team', { owner: 'alice' })
+    const owner = await createOwner(world)
+    const operator = await createOperator(owner, { role: 'owner', apps: [world.app.name] })
+    const [method, path, body] = call
+    dataOf(await operator.send(method as string, `/apps/${world.app.name}${path}`, body))
+    const { id } = await meOf(operator)
+    const entries = dataOf(await world.get(`/audit-log?operator=${id}`))
+    expect(entries.map(({ action }: { action: string }) => action).sort()).toEqual(['operator_acted', beside].sort())
+    const deed = entries.find(({ action }: { action: string }) => action === 'operator_acted')
+    expect(deed).toMatchObject({ target: on, details: { operation: does, fields } })
+  })
 })

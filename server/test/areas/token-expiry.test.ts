@@ -1,3 +1,4 @@
+import { limits } from '@parley/contract'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { isExpired } from '../../src/chat/credentials/tokens.ts'
@@ -26,6 +27,9 @@ const uses = async ({ app, context }: World) =>
       sql`select used_at as "usedAt" from auth_tokens where app_id = ${app.appId} order by ordinal`,
     )
   ).map(({ usedAt }) => usedAt)
+const issueMany = async (world: World, uid: string, count: number) => {
+  for (let i = 0; i < count; i++) await tokenOf(world, uid)
+}
 const expired = '401 AUTH_ERR_AUTH_TOKEN_NOT_FOUND'
 
 describe('auth tokens', () => {
@@ -130,6 +134,24 @@ describe('auth tokens', () => {
       dataOf(await world.delete(`${tokens}/${old}`))
       await set(world, { tokenLifetime: 0, tokenIdleTimeout: 0 })
       expect(refusal(await world.get(`${tokens}/${old}`))).toBe('404 ERR_AUTH_TOKEN_NOT_FOUND')
+    },
+  )
+
+  it.each([{ tokenLifetime: 1000 }, { tokenIdleTimeout: 1000 }])(
+    'that have expired drop out before any that is in use: %o',
+    async (limit) => {
+      const world = await chatWorld(limit)
+      const { app, context } = world
+      const first = await tokenOf(world, 'alice')
+      await issueMany(world, 'alice', limits.authTokensPerUser - 1)
+      await context.database.run(
+        sql`update auth_tokens set created_at = created_at - 1100, used_at = used_at - 1100
+          where app_id = ${app.appId} and digest <> ${context.secrets.digest(first)}`,
+      )
+      const second = await tokenOf(world, 'alice')
+      const list = dataOf(await world.get('/users/alice/auth_tokens'))
+      expect(list.map(({ authToken }: { authToken: string }) => authToken)).toEqual([second, first])
+      expect((await world.get('/me', { token: first })).status).toBe(200)
     },
   )
 

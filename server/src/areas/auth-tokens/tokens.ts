@@ -41,6 +41,11 @@ const insert = statement(`
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
   returning ${columns}`)
 
+/** Of tokens between the times of `validityOf`, as the third and the fourth value. */
+export const isValid = `created_at > $3
+  and (used_at is null or used_at > $4)`
+
+/** Those that have expired go first. */
 const dropOldest = statement(`
   delete from auth_tokens
   where app_id = $1
@@ -49,14 +54,14 @@ const dropOldest = statement(`
     from auth_tokens
     where app_id = $1
     and uid = $2
-    order by ordinal desc
-    offset $3
+    order by (${isValid}) desc, ordinal desc
+    offset $5
   ))
   returning digest`)
 
 /**
  * Issues a token. The caller holds the lock of the user's row (`lockUser`), so that tokens made at the same time are
- * counted one after the other: the oldest beyond 100 drop out.
+ * counted one after the other: of those beyond 100 the expired drop out, then the oldest.
  */
 export async function issueToken(
   { secrets, events, audit, settings }: Pick<Context, 'secrets' | 'events' | 'audit' | 'settings'>,
@@ -66,6 +71,7 @@ export async function issueToken(
   use: TokenUse = {},
 ): Promise<AuthToken> {
   const createdAt = nowSeconds()
+  const held = await settings.of(appId)
   const authToken = `${uid}_${createdAt}${randomBytes(15).toString('hex')}`
   const [row] = await tx.query<TokenRow>(insert, [
     appId,
@@ -76,9 +82,12 @@ export async function issueToken(
     use.userAgent ?? null,
     use.appInfo === undefined ? null : JSON.stringify(use.appInfo),
     createdAt,
-    (await settings.of(appId)).tokenIdleTimeout === 0 ? null : createdAt,
+    held.tokenIdleTimeout === 0 ? null : createdAt,
   ])
-  const dropped = await tx.query<{ digest: Buffer }>(dropOldest, [appId, uid, limits.authTokensPerUser])
+  const { createdAfter, usedAfter } = validityOf(held, createdAt)
+  const dropped = await tx.query<{ digest: Buffer }>(dropOldest, [
+    ...[appId, uid, createdAfter, usedAfter, limits.authTokensPerUser],
+  ])
   await forgetDevices(tx, appId, dropped)
   const details = dropped.length === 0 ? undefined : { dropped: dropped.length }
   await audit.record(tx, appId, { action: 'token_created', type: 'user', target: uid, details })
@@ -124,10 +133,6 @@ export function checkUse({ appInfo }: TokenUse): void {
   if (appInfo === undefined || Buffer.byteLength(JSON.stringify(appInfo)) <= limits.metadataBytes) return
   throw badRequest([{ path: 'body/appInfo', message: `must be at most ${limits.metadataBytes} bytes of JSON` }])
 }
-
-/** Of tokens between the times of `validityOf`, as the third and the fourth value. */
-export const isValid = `created_at > $3
-  and (used_at is null or used_at > $4)`
 
 const selectPage = statement(`
   select ${columns}
