@@ -14,9 +14,12 @@ export interface Deed {
 /** The audit log of an operator, in which nothing that they change is missing. */
 export interface DeedLog {
   readonly audit: Audit
-  /** What the operation itself has not recorded is recorded as such. */
+  /** What the operation itself has not recorded, or only a part of it, is recorded as such. */
   finish(on: Queryable): Promise<void>
 }
+
+/** These record a part of what they do by itself: a token, a ban. */
+const recordedInPart = new Set(['create-user', 'create-group', 'add-group-members', 'put-group-members'])
 
 export function followDeed(audit: Audit, deed: Deed): DeedLog {
   let isRecorded = false
@@ -30,7 +33,8 @@ export function followDeed(audit: Audit, deed: Deed): DeedLog {
   return {
     audit: watched,
     async finish(on) {
-      if (isRecorded || deed.operation.method === 'GET') return
+      const { id, method } = deed.operation
+      if (method === 'GET' || (isRecorded && !recordedInPart.has(id))) return
       for (const record of recordsOf(deed)) await audit.record(on, deed.app.appId, record)
     },
   }
