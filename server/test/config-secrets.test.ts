@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { parseImportOptions } from '../src/cli/import/options.ts'
+import { parseMoveOptions } from '../src/cli/move-in/options.ts'
 import { ConfigError, readConfig } from '../src/config/index.ts'
 import { secretSettings } from '../src/config/secrets.ts'
 import { findUnknownSettings } from '../src/config/unknown.ts'
@@ -129,6 +130,13 @@ describe('a secret in a file', () => {
     const section = /\n## Secrets in files\n(.*?)\n## /s.exec(text)?.[1] ?? ''
     const listed = [...section.matchAll(/^- (.*)$/gm)].flatMap(([, line = '']) => [...line.matchAll(/`([A-Z0-9_]+)`/g)])
     expect(listed.map(([, name]) => name).sort()).toEqual([...secretSettings].sort())
+  })
+
+  it('is taken by the move, too: the key of the app that is moved', () => {
+    const file = fileWith('its-key\n')
+    const args = ['--from', 'http://old.example.com', '--into', 'folder']
+    expect(parseMoveOptions(args, { MOVE_IN_API_KEY_FILE: file })).toMatchObject({ apiKey: 'its-key' })
+    expect(() => parseMoveOptions(args, { MOVE_IN_API_KEY: 'k', MOVE_IN_API_KEY_FILE: file })).toThrow(/both set/)
   })
 
   it('is taken by the import, unless the command line has the key', () => {

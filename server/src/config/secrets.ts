@@ -22,6 +22,9 @@ export const secretSettings: readonly string[] = [
   'OTEL_EXPORTER_OTLP_HEADERS',
 ]
 
+/** Secrets that commands read, and the service does not. */
+const secretsOfCommands: readonly string[] = ['MOVE_IN_API_KEY']
+
 /** Bytes of such a file; what is longer is some other file. */
 const largestSecret = 64 * 1024
 
@@ -41,7 +44,7 @@ export function createReader(environment: Environment, problems: string[]): (nam
 
 function read(environment: Environment, name: string, problems: string[]): string | undefined {
   const value = trimmed(environment[name])
-  if (!secretSettings.includes(name)) return value
+  if (!secretSettings.includes(name) && !secretsOfCommands.includes(name)) return value
   const file = trimmed(environment[`${name}_FILE`])
   if (file === undefined) return value
   if (value === undefined) return readSecret(`${name}_FILE`, file, problems)
