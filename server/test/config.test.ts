@@ -43,6 +43,11 @@ describe('names that are no settings', () => {
     expect(names).toContain('MEDIA_S3_BUCKET')
     expect(findUnknownSettings({}, names)).toEqual([])
   })
+
+  it('are none of those of commands that read the same file', () => {
+    const names = ['PARLEY_URL', 'PARLEY_EXPORT_PASSPHRASE', 'MOVE_IN_API_KEY', 'MOVE_IN_API_KEY_FILE']
+    expect(findUnknownSettings({}, names)).toEqual([])
+  })
 })
 
 describe('the OpenID Connect provider', () => {

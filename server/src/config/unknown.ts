@@ -8,7 +8,10 @@ export interface UnknownSetting {
 }
 
 /** Variables of commands and tests, which may stand in the same file. */
-const ofCommands = ['PARLEY_URL', 'TEST_DATABASE_URL', 'TEST_LOG_LEVEL']
+const ofCommands = [
+  ...['PARLEY_URL', 'PARLEY_EXPORT_PASSPHRASE', 'MOVE_IN_API_KEY', 'MOVE_IN_API_KEY_FILE'],
+  ...['TEST_DATABASE_URL', 'TEST_LOG_LEVEL'],
+]
 
 /** Letters by which a misspelt name may differ; short names are near to too much. */
 const mostDifferences = (name: string) => (name.length <= 5 ? 1 : 2)
