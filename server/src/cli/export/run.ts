@@ -18,8 +18,8 @@ elsewhere.
 Options:
   --into <folder>          where to; it must not hold an export yet
   --app <appId>            the app (default: the service's default app)
-  --passphrase-file <file> its first line, of at least ${shortestPassphrase} characters, seals auth tokens, API keys and other secrets (default:
-                           PARLEY_EXPORT_PASSPHRASE). Without one they are left out
+  --passphrase-file <file> its text, of at least ${shortestPassphrase} characters, seals auth tokens, API keys and other secrets (default:
+                           PARLEY_EXPORT_PASSPHRASE). All lines count, but not the line end after the last. Without one they are left out
   --pace <pace>            auto: in small steps with rests while others are busy, else as fast as it goes; gentle: always in small
                            steps; full: as fast as it goes, whoever waits (default: auto)
   --help                   show this text
