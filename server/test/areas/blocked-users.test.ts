@@ -55,6 +55,9 @@ describe('blocking', () => {
     expect(refusal(await world.post('/users/nobody/blockedusers', { blockedUids: ['bob'] }))).toBe(
       '404 ERR_UID_NOT_FOUND',
     )
+    const bySystem = dataOf(await world.post('/users/app_system/blockedusers', { blockedUids: ['alice'] }))
+    expect(bySystem.alice).toMatchObject({ success: false, error: { code: 'ERR_PERMISSION_DENIED' } })
+    expect(dataOf(await world.get('/users/app_system/blockedusers'))).toEqual([])
     for (const body of [{}, { blockedUids: 'bob' }, { blockedUids: [] }, { blockedUids: [5] }, undefined]) {
       expect(refusal(await world.post('/users/alice/blockedusers', body))).toBe('400 ERR_BAD_REQUEST')
     }

@@ -56,6 +56,9 @@ describe('friends', () => {
     expect(accepted.nobody.error.code).toBe('ERR_UID_NOT_FOUND')
     expect(accepted.carol.success).toBe(true)
     expect(refusal(await world.post('/users/nobody/friends', { accepted: ['bob'] }))).toBe('404 ERR_UID_NOT_FOUND')
+    // Nobody is a friend of the system user, from either side.
+    const ofSystem = await world.post('/users/app_system/friends', { accepted: ['alice'] })
+    expect(refusal(ofSystem)).toBe('404 ERR_UID_NOT_FOUND')
     const many = { accepted: Array.from({ length: 26 }, (_, i) => `u${i}`) }
     expect(refusal(await world.post('/users/alice/friends', many))).toBe('400 ERR_BAD_REQUEST')
     expect(refusal(await world.post('/users/alice/friends', { accepted: 'bob' }))).toBe('400 ERR_BAD_REQUEST')

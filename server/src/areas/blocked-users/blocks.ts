@@ -58,6 +58,7 @@ function refusalOf(blocker: string, uid: string, active: ReadonlySet<string>): A
   if (uid === blocker) return errors.noSelfBlock(uid)
   if (!active.has(uid)) return unknownUser(uid)
   if (uid === systemUid) return errors.systemCannotBeBlocked(uid)
+  if (blocker === systemUid) return errors.systemCannotBlock(blocker)
   return undefined
 }
 

@@ -61,7 +61,7 @@ export async function addFriends(
   const now = Math.floor(Date.now() / 1000)
   return database.transaction(async (tx) => {
     const known = await lockActive(tx, appId, [uid, ...wanted])
-    if (!known.has(uid)) throw unknownUser(uid)
+    if (!known.has(uid) || uid === systemUid) throw unknownUser(uid)
     const friends = await tx.query<{ friend: string }>(selectFriends, [appId, uid])
     const existing = new Set(friends.map(({ friend }) => friend))
     const counts = await tx.query<{ uid: string; count: number }>(selectCounts, [appId, wanted])
