@@ -33,7 +33,7 @@ anything is written. Stop the service first.
 Options:
   --from <place>      a folder, or s3://<bucket>/<prefix> (default: BACKUP_TO)
   --replace <name>    where the database or the data folder is not empty: its name, as the refusal says it. What was in a data folder is
-                      moved to a folder beside; what was in an external database is removed
+                      moved to a folder in it; what was in an external database is removed
   --recovered         the database is back already, by other means, such as a point-in-time recovery: only do what a restore does beyond
                       bringing data back (the ledger, sequences, what is held, cursors)
   -h, --help          show this text
