@@ -256,7 +256,7 @@ function Tokens() {
               { label: 'Last used', cell: ({ usedAt }) => <Time at={usedAt} /> },
               {
                 label: 'Action',
-                cell: ({ id }) => (
+                cell: ({ id, name }) => (
                   <Button
                     size="compact-xs"
                     variant="default"
@@ -265,6 +265,11 @@ function Tokens() {
                         run: () => admin('DELETE /tokens/{id}', { id }),
                         done: 'The token was deleted',
                         refresh,
+                        question: {
+                          title: `Delete the token ${name}?`,
+                          text: 'Scripts that use it are refused at once, and need another one.',
+                          label: 'Delete',
+                        },
                       })
                     }
                   >

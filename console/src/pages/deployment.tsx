@@ -64,11 +64,18 @@ export function Operators() {
         label: 'Delete',
       },
     })
-  const setDisabled = ({ id, disabledAt }: Operator) =>
+  const setDisabled = ({ id, email, disabledAt }: Operator) =>
     act({
       run: () => admin('PUT /operators/{id}', { id, disabled: disabledAt === undefined }),
       done: disabledAt === undefined ? 'The account was disabled' : 'The account was enabled',
       refresh,
+      ...(disabledAt === undefined && {
+        question: {
+          title: `Disable the account of ${email}?`,
+          text: 'Their sessions and readings end, and their personal tokens are deleted. Enabling it brings none of them back.',
+          label: 'Disable',
+        },
+      }),
     })
 
   return (

@@ -66,6 +66,11 @@ export function RetentionOfGroup({ guid }: { readonly guid: string }) {
                           run: () => client.retention.unsetOfGroup({ guid }),
                           done: 'What the app has set holds',
                           refresh: [key],
+                          question: {
+                            title: 'Keep messages as long as the app has set?',
+                            text: 'Where that is for fewer days, older messages of this group are removed for good.',
+                            label: 'As the app has set',
+                          },
                         })
                       }
                     >

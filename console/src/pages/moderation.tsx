@@ -539,6 +539,7 @@ function Notes({ messageId }: { readonly messageId: string }) {
                         run: () => client.moderation.notes.delete({ messageId, noteId: id }),
                         done: 'The note was deleted',
                         refresh: [key],
+                        question: { title: 'Delete this note for good?', text: `“${text}”`, label: 'Delete' },
                       })
                     }
                   >

@@ -351,7 +351,15 @@ function OneProvider({
             size="compact-sm"
             variant="default"
             onClick={async () => {
-              const renewed = await act({ run: () => call(`POST ${address}/secret`), done: 'There is a new secret' })
+              const renewed = await act({
+                run: () => call(`POST ${address}/secret`),
+                done: 'There is a new secret',
+                question: {
+                  title: 'Make a new secret?',
+                  text: 'Requests are signed with it at once, and no longer with the old one: who checks that refuses them until they have the new one.',
+                  label: 'New secret',
+                },
+              })
               if (typeof renewed?.secret === 'string') onSecret(renewed.secret)
             }}
           >

@@ -33,6 +33,17 @@ export function Hold(props: {
       refresh,
       question: { ...question, label: 'Put on hold', asks: { label: 'Why' } },
     })
+  const takeOff = () =>
+    act({
+      run: lift,
+      done: 'The hold was lifted',
+      refresh,
+      question: {
+        title: 'Lift the hold?',
+        text: 'Messages that are older than retention allows are then removed for good.',
+        label: 'Lift the hold',
+      },
+    })
   return (
     <Section title={title}>
       <Loaded query={holds}>
@@ -47,13 +58,7 @@ export function Hold(props: {
               )}
               {can('configure') && (
                 <Group>
-                  <Button
-                    size="xs"
-                    variant="default"
-                    onClick={() =>
-                      void (held === undefined ? putOn() : act({ run: lift, done: 'The hold was lifted', refresh }))
-                    }
-                  >
+                  <Button size="xs" variant="default" onClick={() => void (held === undefined ? putOn() : takeOff())}>
                     {held === undefined ? 'Put on hold' : 'Lift the hold'}
                   </Button>
                 </Group>

@@ -40,7 +40,18 @@ describeConsole('groups and imports in the console, in a real browser', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Ban', exact: true }).click()
     await page.getByRole('link', { name: 'Name of dan' }).waitFor()
 
-    // Somebody who does not exist: the dialog stays, and says why.
+    // What the group keeps may be gone once it no longer keeps it: that is asked.
+    const ofGroup = async () => dataOf(await world.get('/groups/garden/retention'))
+    dataOf(await world.put('/groups/garden/retention', { days: 900, mode: 'delete' }))
+    await page.getByRole('tab', { name: 'Retention' }).click()
+    await page.getByRole('button', { name: 'As the app has set' }).click()
+    await page.getByRole('dialog').getByText('for good').waitFor()
+    expect(await ofGroup()).toMatchObject({ days: 900, isOwn: true })
+    await page.getByRole('dialog').getByRole('button', { name: 'As the app has set' }).click()
+    await page.getByText('ever', { exact: true }).waitFor()
+    expect(await ofGroup()).toMatchObject({ isOwn: false })
+
+    // Somebody who does not exist: the dialog stays, and says why. Who was added is shown.
     await page.getByRole('tab', { name: 'Members' }).click()
     await page.getByRole('button', { name: 'Add members' }).click()
     await page.getByRole('dialog').getByLabel('User IDs').fill('nobody')

@@ -50,6 +50,12 @@ describeConsole('moderation in the console, in a real browser', () => {
     await page.getByRole('button', { name: 'Add' }).click()
     await page.getByText('approve a removal').first().waitFor()
     expect(await statusOf(world, ids[0]!)).toBeUndefined()
+    // A note is deleted for good.
+    await page.getByRole('button', { name: 'Delete', exact: true }).click()
+    await page.getByRole('dialog').getByText('approve a removal').waitFor()
+    expect(dataOf(await world.get(`/moderation/messages/${ids[0]}/notes`))).toHaveLength(1)
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('approve a removal').first().waitFor({ state: 'detached' })
 
     await page.locator('article').click()
     await page.keyboard.press('j')

@@ -29,6 +29,11 @@ describeConsole('notifications in the console, in a real browser', () => {
     await own.getByRole('button', { name: 'Try it' }).click()
     await page.getByText(/500 out of order/).waitFor()
     await own.getByRole('button', { name: 'New secret' }).click()
+    // The old one would not do from that moment on.
+    await dialog.getByText('at once').waitFor()
+    expect(await page.getByText('There is a new secret').count()).toBe(0)
+    await dialog.getByRole('button', { name: 'New secret' }).click()
+    await page.getByText('There is a new secret').waitFor()
     await page.getByText(/^whsec_/).waitFor()
     expect(await findingsOf(page)).toEqual([])
 

@@ -117,6 +117,10 @@ describeConsole('a user in the console, in a real browser', () => {
     await page.getByText('a claim').waitFor()
     expect(dataOf(await world.get('/retention/holds'))).toMatchObject([{ uid: 'alice', note: 'a claim' }])
     await page.getByRole('button', { name: 'Lift the hold' }).click()
+    // What is older than retention allows is gone for good after it.
+    await page.getByRole('dialog').getByText('for good').waitFor()
+    expect(dataOf(await world.get('/retention/holds'))).toHaveLength(1)
+    await page.getByRole('dialog').getByRole('button', { name: 'Lift' }).click()
     await soon(async () => expect(dataOf(await world.get('/retention/holds'))).toEqual([]))
     expect(problems.filter((problem) => !problem.includes('404'))).toEqual([])
   })
