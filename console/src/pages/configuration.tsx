@@ -50,24 +50,31 @@ export function Settings() {
   const can = useCan()
   const save = useSave()
   const settings = useQuery(settingsOf(appId))
+  const [saves, setSaves] = useState(0)
+  const change = async (values: Values) => {
+    await save({
+      run: () => client.app.updateSettings({ appId, ...values } as never),
+      done: 'The settings were saved',
+      refresh: [['settings', appId]],
+    })
+    // The form begins again with what holds now, such as the default of a number that was emptied.
+    setSaves((before) => before + 1)
+  }
   return (
-    <Page title="Settings" hint="Of this app. What is not set here is as the service is configured.">
+    <Page
+      title="Settings"
+      hint="Of this app. What is not set here is as the service is configured, as is a number that is emptied."
+    >
       <Loaded query={settings}>
         {(settings) =>
           can('configure') ? (
             <Form
-              key={JSON.stringify(settings)}
+              key={saves}
               fields={fieldsOf(settings)}
               initial={{ ...settings }}
               changesOnly
               label="Save"
-              onSubmit={(values) =>
-                save({
-                  run: () => client.app.updateSettings({ appId, ...values } as never),
-                  done: 'The settings were saved',
-                  refresh: [['settings', appId]],
-                })
-              }
+              onSubmit={change}
             />
           ) : (
             <Facts

@@ -511,14 +511,27 @@ const listFields: readonly Field[] = [
 ]
 
 /** Where the terms of a list go, by its category. */
-function termsOf({ terms, category, ...others }: Values): Values {
+function termsOf(terms: unknown, category: unknown): Values {
+  if (category === 'custom-api') return {}
   const lines = String(terms ?? '')
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '')
   const name =
     category === 'sentence-similarity' ? 'disallowedSentences' : category === 'prompt' ? 'prompts' : 'searchTerms'
-  return { ...others, category, ...(lines.length > 0 && category !== 'custom-api' && { [name]: lines }) }
+  return { [name]: lines }
+}
+
+/** What makes a list of what was put in. */
+function listIn({ terms, ...others }: Values): Values {
+  return { ...others, ...(terms !== undefined && termsOf(terms, others.category)) }
+}
+
+/** What changes a list, of what was changed: another category takes the terms with it. */
+function changeIn({ terms, ...others }: Values, list: KeywordList): Values {
+  const { category = list.category } = others
+  const isWhole = terms !== undefined || others.category !== undefined
+  return { ...others, ...(isWhole && termsOf(terms ?? linesOf(list), category)) }
 }
 
 const linesOf = ({ searchTerms, disallowedSentences, prompts }: KeywordList) =>
@@ -615,7 +628,7 @@ export function Lists() {
             initial={{ category: 'word' }}
             onSubmit={(values) =>
               save({
-                run: () => client.moderation.keywords.create(termsOf(values) as never),
+                run: () => client.moderation.keywords.create(listIn(values) as never),
                 done: 'The list was created',
                 refresh,
               })
@@ -679,10 +692,13 @@ export function Lists() {
                           title={`Edit ${list.name}`}
                           fields={listFields}
                           initial={{ ...list, terms: linesOf(list) }}
+                          changesOnly
                           onSubmit={(values) =>
                             save({
                               run: () =>
-                                client.moderation.keywords.update({ keywordId: list.id, ...termsOf(values) } as never),
+                                client.moderation.keywords.update({
+                                  ...{ keywordId: list.id, ...changeIn(values, list) },
+                                } as never),
                               done: 'There is a new revision',
                               refresh,
                             })

@@ -1,6 +1,7 @@
 import { Button, Stack, Tabs, Text } from '@mantine/core'
 import type { Result } from '@parley/client'
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { useApp, useCan } from '../shell/session.tsx'
 import { useAct, useSave } from '../ui/act.tsx'
 import { useAddress } from '../ui/address.ts'
@@ -103,12 +104,15 @@ export function Preferences() {
   const settings = useNotificationSettings()
   const [{ part = 'oneOnOne' }, change] = useAddress()
   const refresh = [settingsKey(appId)]
-  const write = (input: object) =>
-    save({
+  const [saves, setSaves] = useState(0)
+  const write = async (input: object) => {
+    await save({
       run: () => client.notifications.settings.update(input as never),
       done: 'The settings were saved',
       refresh,
     })
+    setSaves((before) => before + 1)
+  }
   const reset = () =>
     act({
       run: () => client.notifications.settings.reset(),
@@ -125,7 +129,7 @@ export function Preferences() {
     if (!can('configure')) return <Facts facts={factsOf(values, fields)} />
     return (
       <Form
-        key={name + JSON.stringify(values)}
+        key={`${name} ${saves}`}
         fields={fields}
         initial={mapValues(values, shownOf)}
         changesOnly

@@ -40,6 +40,8 @@ export interface Field {
   readonly min?: number
   readonly max?: number
   readonly options?: readonly (string | Option)[]
+  /** Whether it has a meaning beside what else was put in: without it, always. */
+  readonly isShown?: (values: Values) => boolean
 }
 
 interface Option {
@@ -68,7 +70,15 @@ export function Form(props: {
   readonly changesOnly?: boolean
 }) {
   const { fields, initial = {}, label, onSubmit, onCancel, before, changesOnly = false } = props
-  const [values, setValues] = useState<Values>(() => startOf(fields, initial))
+  const now = startOf(fields, initial)
+  const [first, setFirst] = useState<Values>(now)
+  const [values, setValues] = useState<Values>(now)
+  if (JSON.stringify(now) !== JSON.stringify(first)) {
+    // Somebody else has changed it meanwhile: what was not touched here is as it is now.
+    setFirst(now)
+    setValues(Object.fromEntries(fields.map(({ name }) => [name, (isSame(values, first, name) ? now : values)[name]])))
+  }
+  const shown = fields.filter(({ isShown }) => isShown?.(values) ?? true)
   const [problem, setProblem] = useState<string>()
   const [isBusy, setBusy] = useState(false)
   const submit = async (event: FormEvent) => {
@@ -76,8 +86,7 @@ export function Form(props: {
     setProblem(undefined)
     setBusy(true)
     try {
-      const first = startOf(fields, initial)
-      await onSubmit(readValues(fields, values, changesOnly ? first : undefined))
+      await onSubmit(readValues(shown, values, changesOnly ? first : undefined))
     } catch (error) {
       setProblem(explain(error))
     } finally {
@@ -87,7 +96,7 @@ export function Form(props: {
   return (
     <Stack component="form" onSubmit={submit} gap="sm">
       {before}
-      {fields.map((field) => (
+      {shown.map((field) => (
         <Input
           key={field.name}
           field={field}
@@ -300,16 +309,22 @@ function startOf(fields: readonly Field[], initial: Values): Values {
   )
 }
 
+function isSame(values: Values, others: Values, name: string): boolean {
+  return JSON.stringify(values[name]) === JSON.stringify(others[name])
+}
+
 /** @throws Error that names the field whose value will not do */
 function readValues(fields: readonly Field[], values: Values, first: Values | undefined): Values {
   const read = fields.flatMap(({ name, kind, label, required }) => {
     const value = values[name]
-    if (first !== undefined && JSON.stringify(value) === JSON.stringify(first[name])) return []
+    if (first !== undefined && isSame(values, first, name)) return []
     if (required === true && Array.isArray(value) && value.length === 0)
       throw new Error(`${label}: choose at least one.`)
     const isEmpty = value === undefined || value === ''
     // What was there and is emptied is sent as empty; what never was is left out.
-    if (isEmpty) return first !== undefined && kind !== 'json' && kind !== 'number' ? [[name, '']] : []
+    if (isEmpty && first === undefined) return []
+    if (isEmpty && kind === 'json') throw new Error(`${label}: it cannot be left empty. {} or [] stand for nothing.`)
+    if (isEmpty) return [[name, kind === 'number' ? null : '']]
     return [[name, kind === 'json' ? readJson(label, String(value)) : value]]
   })
   return Object.fromEntries(read)

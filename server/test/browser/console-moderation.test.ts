@@ -192,6 +192,39 @@ describeConsole('moderation in the console, in a real browser', () => {
     expect(problems).toEqual([])
   })
 
+  it('changes of a list what was changed in the form, and leaves what others have added', async () => {
+    const world = await createWorld()
+    const list = { id: 'insults', name: 'Insults', description: 'Of Jim', category: 'word', searchTerms: 'darn, heck' }
+    dataOf(await world.post('/moderation/keywords', list))
+    const now = async () => dataOf(await world.get('/moderation/keywords/insults'))
+    const path = `/apps/${world.app.name}/moderation?tab=lists`
+    const { page, problems } = await openAs(world, { role: 'moderator' }, path)
+    const dialog = page.getByRole('dialog')
+    const edit = page.getByRole('row', { name: /word/ }).getByRole('button', { name: 'Edit' })
+    await edit.first().click()
+    await dialog.getByLabel('Name').fill('Rude words')
+    await dialog.getByLabel('Description').fill('')
+    dataOf(await world.put('/moderation/keywords/insults', { searchTerms: 'darn, heck, blast' }))
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    const { name, description = '', searchTerms } = await now()
+    expect({ name, description, searchTerms }).toEqual({
+      ...{ name: 'Rude words', description: '', searchTerms: ['darn', 'heck', 'blast'] },
+    })
+
+    await edit.first().click()
+    await dialog.getByLabel(/^Words, patterns/).fill('')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.getByRole('alert').getByText('has no terms').waitFor()
+    await dialog.getByLabel(/^Words, patterns/).fill('^bl')
+    await dialog.getByRole('combobox', { name: 'What it holds' }).click()
+    await page.getByRole('option', { name: 'pattern' }).click()
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    expect(await now()).toMatchObject({ category: 'pattern', searchTerms: ['^bl'] })
+    expect(problems).toEqual([])
+  })
+
   it('sets up engines, without ever showing their keys, and removes them', async () => {
     const world = await createWorld()
     const path = `/apps/${world.app.name}/moderation?tab=engines`

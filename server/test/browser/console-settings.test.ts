@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { dataOf } from '../support/chat.ts'
+import { soon } from '../support/until.ts'
 import { createWorld } from '../support/world.ts'
 import { findingsOf } from './axe.ts'
 import { describeConsole, openAs } from './console.ts'
@@ -31,6 +32,29 @@ describeConsole('settings of an app, in the console', () => {
     await page.getByLabel('JWT: issuer').fill('')
     await page.getByRole('button', { name: 'Save' }).click()
     await expect.poll(async () => (await settings()).jwtIssuer, { timeout: 30_000 }).toBe('')
+
+    // A number that is emptied is as by default again, and the field shows it.
+    for (const megabytes of [7, undefined]) {
+      if (megabytes !== undefined)
+        dataOf(await world.call('PATCH', `/apps/${world.app.name}/settings`, { mediaMegabytes: megabytes }))
+      await page.reload()
+      await page.getByLabel('Media megabytes').fill('')
+      await page.getByRole('button', { name: 'Save' }).click()
+      await expect.poll(() => page.getByLabel('Media megabytes').inputValue(), { timeout: 30_000 }).toBe('0')
+      expect((await settings()).mediaMegabytes).toBe(0)
+    }
+
+    // What is typed stays where a colleague saves something else, and is not put back by it.
+    await page.getByLabel('JWT: audience').fill('shop')
+    dataOf(await world.call('PATCH', `/apps/${world.app.name}/settings`, { maxBots: 3 }))
+    await soon(async () => {
+      await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))")
+      expect(await page.getByLabel('Max bots').inputValue()).toBe('3')
+    })
+    expect(await page.getByLabel('JWT: audience').inputValue()).toBe('shop')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await expect.poll(async () => (await settings()).jwtAudience, { timeout: 30_000 }).toBe('shop')
+    expect((await settings()).maxBots).toBe(3)
     expect(problems).toEqual([])
   })
 

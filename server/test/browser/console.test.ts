@@ -70,6 +70,36 @@ describeConsole('the console, in a real browser', () => {
     expect(problems).toEqual([])
   })
 
+  it('leaves what somebody else changed while a form was open', async () => {
+    const world = await createWorld()
+    dataOf(await world.post('/users', { uid: 'alice', name: 'Alice', metadata: { plan: 'pro' } }))
+    const { page } = await openAs(world, { role: 'developer' }, `/apps/${world.app.name}/users/alice`)
+    await page.getByRole('button', { name: 'Edit' }).click()
+    await page.getByRole('dialog').getByLabel('Status message').fill('away')
+    dataOf(await world.put('/users/alice', { name: 'Alicia' }))
+    // The page below the form is read again once somebody comes back to it, some seconds later.
+    await until(
+      async () => {
+        await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))")
+        return page.getByRole('heading', { name: 'Alicia', includeHidden: true }).first().isVisible()
+      },
+      { interval: 1000 },
+    )
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect(dataOf(await world.get('/users/alice'))).toMatchObject({ name: 'Alicia', statusMessage: 'away' })
+
+    // What cannot be left empty is not said to be saved.
+    await page.getByRole('button', { name: 'Edit' }).click()
+    await page.getByRole('dialog').getByLabel('Metadata').fill('')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('dialog').getByRole('alert').getByText('Metadata').waitFor()
+    await page.getByRole('dialog').getByLabel('Metadata').fill('{}')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect(dataOf(await world.get('/users/alice')).metadata).toEqual({})
+  })
+
   it('asks once for more of a list where that is refused, and again when it is told to', async () => {
     const world = await createWorld()
     await createUsers(world, 'alice', 'bob')
