@@ -98,9 +98,14 @@ export function useSave(): <T>(deed: Omit<Deed<T>, 'question'>) => Promise<T> {
   const queries = useQueryClient()
   return useCallback(
     async ({ run, done, refresh = [] }) => {
-      const result = await run('')
+      const readAgain = () => Promise.all(refresh.map((queryKey) => queries.invalidateQueries({ queryKey })))
+      const result = await run('').catch((error: unknown) => {
+        // Of several, some may have been done.
+        void readAgain()
+        throw error
+      })
       notify(done)
-      await Promise.all(refresh.map((queryKey) => queries.invalidateQueries({ queryKey })))
+      await readAgain()
       return result
     },
     [queries],

@@ -54,9 +54,14 @@ describeConsole('groups and imports in the console, in a real browser', () => {
     // Somebody who does not exist: the dialog stays, and says why. Who was added is shown.
     await page.getByRole('tab', { name: 'Members' }).click()
     await page.getByRole('button', { name: 'Add members' }).click()
-    await page.getByRole('dialog').getByLabel('User IDs').fill('nobody')
+    for (const uid of ['cas', 'nobody']) {
+      await page.getByRole('dialog').getByLabel('User IDs').fill(uid)
+      await page.keyboard.press('Enter')
+    }
     await page.getByRole('dialog').getByRole('button', { name: 'Add' }).click()
     await page.getByRole('dialog').getByText('Not added: nobody').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('link', { name: 'Name of cas' }).waitFor()
     expect(problems).toEqual([])
   })
 
