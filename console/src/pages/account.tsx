@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { admin } from '../api.ts'
 import { useMe } from '../shell/session.tsx'
 import { useAct, useSave } from '../ui/act.tsx'
+import { appsInWords } from '../ui/apps.ts'
 import { type Field, Form, FormButton, type Values } from '../ui/Form.tsx'
 import { Facts, Page, Section, SmallTable, Time } from '../ui/page.tsx'
 import { Secret } from '../ui/Secret.tsx'
@@ -21,7 +22,7 @@ export function Account() {
             Name: me.name,
             'E-mail address': me.email,
             Role: me.role,
-            Apps: me.apps?.join(', ') ?? 'all',
+            Apps: appsInWords(me.apps),
             'Reads texts': me.mayRead ? 'yes, for a reason' : 'no',
             'Second factor': me.hasTotp ? 'authenticator app' : 'none',
             'OpenID Connect': me.issuer,
@@ -251,7 +252,7 @@ function Tokens() {
             columns={[
               { label: 'Name', cell: ({ name }) => name },
               { label: 'Rights', cell: ({ rights }) => rights.join(', ') },
-              { label: 'Apps', cell: ({ apps }) => apps?.join(', ') ?? 'all of yours' },
+              { label: 'Apps', cell: ({ apps }) => appsInWords(apps, 'all of yours') },
               { label: 'Valid until', cell: ({ expiresAt }) => <Time at={expiresAt} /> },
               { label: 'Last used', cell: ({ usedAt }) => <Time at={usedAt} /> },
               {

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { admin } from '../api.ts'
 import { useMe } from '../shell/session.tsx'
 import { useAct, useSave } from '../ui/act.tsx'
+import { appsInWords } from '../ui/apps.ts'
 import { type Field, FormButton, type Values } from '../ui/Form.tsx'
 import { Page, Section, Status, Time } from '../ui/page.tsx'
 import { SearchedTable } from '../ui/SearchedTable.tsx'
@@ -18,16 +19,43 @@ const roles = [
   { value: 'support', label: 'Support: looks, without texts' },
 ]
 
-const grantFields: readonly Field[] = [
-  { name: 'role', label: 'Role', kind: 'choice', options: roles, required: true },
-  { name: 'apps', label: 'Apps', kind: 'apps', hint: 'None chosen: all, those to come included' },
-  { name: 'mayRead', label: 'May read what people wrote', kind: 'yes', hint: 'For a reason that is recorded' },
+const whichApps = [
+  { value: 'all', label: 'All, those to come included' },
+  { value: 'some', label: 'Only some' },
 ]
 
-/** What the form says: no app chosen stands for all. */
-function grantsIn({ apps, ...others }: Values): Values {
-  const chosen = (apps as string[] | undefined) ?? []
-  return { ...others, apps: chosen.length === 0 ? null : chosen }
+const grantFields: readonly Field[] = [
+  { name: 'role', label: 'Role', kind: 'choice', options: roles, required: true },
+  { name: 'which', label: 'Apps', kind: 'choice', options: whichApps, required: true },
+  { name: 'apps', label: 'Which apps', kind: 'apps', required: true, isShown: ({ which }) => which === 'some' },
+]
+
+const mayRead = { name: 'mayRead', label: 'May read what people wrote' }
+
+const invitationFields: readonly Field[] = [
+  { name: 'email', label: 'E-mail address', kind: 'email', required: true },
+  ...grantFields,
+  {
+    ...{ ...mayRead, kind: 'choice', required: true },
+    hint: 'For a reason that is recorded. Owners, developers and moderators may by their role, support may not',
+    options: [
+      { value: 'role', label: 'As the role has it' },
+      { value: 'yes', label: 'Yes' },
+      { value: 'no', label: 'No' },
+    ],
+  },
+]
+
+const operatorFields: readonly Field[] = [
+  ...grantFields,
+  { ...mayRead, kind: 'yes', hint: 'For a reason that is recorded' },
+]
+
+/** What the form says of apps, as it is asked for. @throws Error where it is some, and none is chosen */
+function grantsIn({ which, apps, ...others }: Values): Values {
+  if (which === 'all') return { ...others, apps: null }
+  if (which === 'some' && apps === undefined) throw new Error('Which apps: choose at least one.')
+  return { ...others, ...(apps !== undefined && { apps }) }
 }
 
 type Operator = AdminResult<'GET /operators'>[number]
@@ -42,17 +70,23 @@ export function Operators() {
   const [link, setLink] = useState<string>()
   const refresh = [['operators'], ['invitations']]
 
-  const invite = async (values: Values) => {
-    const run = () => admin('POST /invitations', grantsIn(values) as never)
+  const invite = async ({ mayRead, ...values }: Values) => {
+    const asked = { ...grantsIn(values), ...(mayRead !== 'role' && { mayRead: mayRead === 'yes' }) }
+    const run = () => admin('POST /invitations', asked as never)
     const { token } = await save({ run, done: 'The invitation was made', refresh })
     setLink(`${location.origin}/console#invitation=${token}`)
   }
-  const change = (id: string) => (values: Values) =>
-    save({
-      run: () => admin('PUT /operators/{id}', { id, ...grantsIn(values) }),
-      done: 'The account was changed',
-      refresh,
-    })
+  const change =
+    ({ id, mayRead }: Operator) =>
+    (values: Values) => {
+      // Reading may come with the role: with another one it stays what the form shows.
+      const asked = { ...(values.role !== undefined && { mayRead }), ...grantsIn(values) }
+      return save({
+        run: () => admin('PUT /operators/{id}', { id, ...asked }),
+        done: 'The account was changed',
+        refresh,
+      })
+    }
   const remove = ({ id, email }: Operator) =>
     act({
       run: () => admin('DELETE /operators/{id}', { id }),
@@ -86,8 +120,8 @@ export function Operators() {
           button="Invite somebody"
           title="Invite somebody"
           verb="Invite"
-          fields={[{ name: 'email', label: 'E-mail address', kind: 'email', required: true }, ...grantFields]}
-          initial={{ role: 'moderator' }}
+          fields={invitationFields}
+          initial={{ role: 'moderator', which: 'all', apps: [], mayRead: 'role' }}
           onSubmit={invite}
         />
       }
@@ -121,7 +155,7 @@ export function Operators() {
                 ),
               },
               { label: 'Role', cell: ({ role }) => role },
-              { label: 'Apps', cell: ({ apps }) => apps?.join(', ') ?? 'all' },
+              { label: 'Apps', cell: ({ apps }) => appsInWords(apps) },
               { label: 'Reads', cell: ({ mayRead }) => (mayRead ? 'yes' : 'no') },
               { label: 'Second factor', cell: ({ hasTotp }) => (hasTotp ? 'yes' : 'no') },
               { label: 'OpenID Connect', cell: ({ issuer }) => (issuer === undefined ? 'no' : 'yes') },
@@ -142,9 +176,13 @@ export function Operators() {
                         size="compact-xs"
                         variant="default"
                         title={`Change ${operator.email}`}
-                        fields={grantFields}
-                        initial={{ ...operator, apps: operator.apps ?? [] }}
-                        onSubmit={change(operator.id)}
+                        fields={operatorFields}
+                        initial={{
+                          ...operator,
+                          ...{ which: operator.apps === null ? 'all' : 'some', apps: operator.apps ?? [] },
+                        }}
+                        changesOnly
+                        onSubmit={change(operator)}
                       />
                       <Button size="compact-xs" variant="default" onClick={() => void setDisabled(operator)}>
                         {operator.disabledAt === undefined ? 'Disable' : 'Enable'}
@@ -172,7 +210,8 @@ export function Operators() {
               columns={[
                 { label: 'E-mail address', cell: ({ email }) => email },
                 { label: 'Role', cell: ({ role }) => role },
-                { label: 'Apps', cell: ({ apps }) => apps?.join(', ') ?? 'all' },
+                { label: 'Apps', cell: ({ apps }) => appsInWords(apps) },
+                { label: 'Reads', cell: ({ mayRead }) => (mayRead ? 'yes' : 'no') },
                 { label: 'Valid until', cell: ({ expiresAt }) => <Time at={expiresAt} /> },
                 {
                   label: 'Actions',

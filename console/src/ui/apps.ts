@@ -21,6 +21,11 @@ export function useApps(searchKey = '') {
   })
 }
 
+/** The apps that somebody has to do with, in words: having none is not having all. */
+export function appsInWords(apps: readonly string[] | null | undefined, all = 'all'): string {
+  return apps?.join(', ') === '' ? 'none' : (apps?.join(', ') ?? all)
+}
+
 /** One app; of none where there is no ID. */
 export function useAppOf(appId: string | undefined) {
   return useQuery({ ...appOf(appId ?? ''), enabled: appId !== undefined })

@@ -1,10 +1,20 @@
 import { expect, it } from 'vitest'
-import { createOwner, newEmail } from '../admin/operator.ts'
+import { createOperator, createOwner, meOf, newEmail } from '../admin/operator.ts'
 import { dataOf } from '../support/chat.ts'
 import { until } from '../support/until.ts'
 import { createUsers, createWorld } from '../support/world.ts'
 import { findingsOf } from './axe.ts'
-import { describeConsole, newContext, openAs, openConsole, ownerLink, password, putBack, tabIn } from './console.ts'
+import {
+  describeConsole,
+  newContext,
+  openAs,
+  openConsole,
+  openSignedIn,
+  ownerLink,
+  password,
+  putBack,
+  tabIn,
+} from './console.ts'
 
 describeConsole('the console, in a real browser', () => {
   it('is shown in a browser that does not stop what an earlier test has stopped', async () => {
@@ -172,5 +182,105 @@ describeConsole('the console, in a real browser', () => {
     await moderator.page.getByRole('button', { name: 'Reactivate' }).waitFor()
     await until(async () => dataOf(await world.get('/users/ulla')).deactivatedAt !== undefined)
     expect([...support.problems, ...moderator.problems]).toEqual([])
+  })
+
+  it('changes of an operator what was changed in the form, and leaves the rest', async () => {
+    const world = await createWorld()
+    const owner = await createOwner(world)
+    const email = newEmail()
+    const { id } = await meOf(await createOperator(owner, { role: 'developer', apps: [world.app.name] }, email))
+    // So it is also once the only app of somebody was removed.
+    dataOf(await owner.put(`/operators/${id}`, { apps: [] }))
+    const grants = async () => {
+      const { role, apps, mayRead } = dataOf(await owner.get('/operators')).find((one: { id: string }) => one.id === id)
+      return { role, apps, mayRead }
+    }
+    const { page, problems } = await openSignedIn(world, owner, `/operators?q=${email}`)
+    const row = page.getByRole('row', { name: email })
+    const dialog = page.getByRole('dialog')
+    const openForm = () => row.getByRole('button', { name: 'Change' }).click()
+    const save = async () => {
+      await dialog.getByRole('button', { name: 'Save' }).click()
+      await dialog.waitFor({ state: 'detached' })
+    }
+    await openForm()
+    await dialog.getByRole('switch', { name: 'May read what people wrote' }).click()
+    await save()
+    expect(await grants()).toEqual({ role: 'developer', apps: [], mayRead: false })
+    await row.getByRole('cell', { name: 'none', exact: true }).waitFor()
+
+    // All apps are a choice of its own: what is not chosen gives none of them.
+    await openForm()
+    await dialog.getByRole('combobox', { name: 'Apps', exact: true }).click()
+    await page.getByRole('option', { name: 'All, those to come included' }).click()
+    expect(await findingsOf(page)).toEqual([])
+    await save()
+    await row.getByRole('cell', { name: 'all', exact: true }).waitFor()
+    expect(await grants()).toEqual({ role: 'developer', apps: null, mayRead: false })
+    await openForm()
+    await dialog.getByRole('combobox', { name: 'Apps', exact: true }).click()
+    await page.getByRole('option', { name: 'Only some' }).click()
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.getByRole('alert').getByText('choose at least one').waitFor()
+    await dialog.getByRole('combobox', { name: 'Which apps' }).fill(world.app.name)
+    await page.getByRole('option', { name: world.app.name }).click()
+    await save()
+    await row.getByRole('cell', { name: world.app.name, exact: true }).waitFor()
+    expect(await grants()).toEqual({ role: 'developer', apps: [world.app.name], mayRead: false })
+    expect(problems).toEqual([])
+  })
+
+  it('invites somebody to what the form shows, and asks before it takes away what nothing brings back', async () => {
+    const world = await createWorld()
+    const owner = await createOwner(world)
+    const { page, problems } = await openSignedIn(world, owner, '/operators')
+    const dialog = page.getByRole('dialog')
+    const invited = async (email: string) =>
+      dataOf(await owner.get('/invitations')).find((one: { email: string }) => one.email === email)
+    for (const [choice, mayRead] of [
+      ['No', false],
+      ['As the role has it', true],
+    ] as const) {
+      const email = newEmail()
+      await page.getByRole('button', { name: 'Invite somebody' }).click()
+      await dialog.getByLabel('E-mail address').fill(email)
+      // Nothing in the form says that they may not, where they may.
+      expect(await dialog.getByRole('switch').count()).toBe(0)
+      await dialog.getByRole('combobox', { name: 'May read what people wrote' }).click()
+      await page.getByRole('option', { name: choice }).click()
+      await dialog.getByRole('button', { name: 'Invite' }).click()
+      await dialog.waitFor({ state: 'detached' })
+      expect(await invited(email)).toMatchObject({ role: 'moderator', apps: null, mayRead })
+    }
+
+    const email = newEmail()
+    const { id } = await meOf(await createOperator(owner, { role: 'support' }, email))
+    const isDisabled = async () => {
+      const { disabledAt } = dataOf(await owner.get('/operators')).find((one: { id: string }) => one.id === id)
+      return disabledAt !== undefined
+    }
+    await page.goto(`${world.url}/console/operators?q=${email}`)
+    const row = page.getByRole('row', { name: email })
+    await row.getByRole('button', { name: 'Disable' }).click()
+    await dialog.getByText('personal tokens').waitFor()
+    expect(await isDisabled()).toBe(false)
+    await dialog.getByRole('button', { name: 'Disable' }).click()
+    await row.getByText('disabled').waitFor()
+    expect(await isDisabled()).toBe(true)
+    await row.getByRole('button', { name: 'Enable' }).click()
+    await row.getByText('disabled').waitFor({ state: 'detached' })
+    expect(await isDisabled()).toBe(false)
+
+    // Scripts fail without the token that they have: that is asked, too.
+    const tokens = async () => dataOf(await owner.get('/tokens'))
+    dataOf(await owner.post('/tokens', { name: 'nightly', rights: ['look'], days: 1 }))
+    await page.goto(`${world.url}/console/account`)
+    await page.getByRole('row', { name: 'nightly' }).getByRole('button', { name: 'Delete' }).click()
+    await dialog.getByText('nightly').waitFor()
+    expect(await tokens()).toHaveLength(1)
+    await dialog.getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('You have none.').waitFor()
+    expect(await tokens()).toEqual([])
+    expect(problems).toEqual([])
   })
 })
