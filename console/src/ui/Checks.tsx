@@ -19,6 +19,8 @@ const names: Readonly<Record<string, string>> = {
   queue: 'Moderation queue',
   engines: 'Moderation engines',
   files: 'Files',
+  backups: 'Backups',
+  restore: 'Held since a restore',
 }
 
 /** Pages about what a check looks at, below the address of an app. */
