@@ -1,9 +1,10 @@
-import { Anchor, TextInput } from '@mantine/core'
+import { Anchor } from '@mantine/core'
 import type { AdminResult } from '@parley/client'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { admin } from '../api.ts'
 import { useCan } from '../shell/session.tsx'
+import { AddressInput } from '../ui/AddressInput.tsx'
 import { useSave } from '../ui/act.tsx'
 import { useAddress } from '../ui/address.ts'
 import { AppButtons, AppState } from '../ui/app-state.tsx'
@@ -16,7 +17,7 @@ import { Table } from '../ui/Table.tsx'
 
 /** The apps of the deployment that the operator has to do with. */
 export function Apps() {
-  const [{ q = '' }, change] = useAddress()
+  const [{ q = '' }] = useAddress()
   const list = useRows<App>(['apps', 'list', q], (place) =>
     admin('GET /apps', { perPage: 100, ...(q !== '' && { searchKey: q }), ...place }),
   )
@@ -48,14 +49,7 @@ export function Apps() {
       {made !== undefined && (
         <Secret label={`API key of ${made.appId} (fullAccess)`} value={made.apiKey} onDone={() => setMade(undefined)} />
       )}
-      <TextInput
-        aria-label="Search: Apps"
-        placeholder="App ID"
-        maxLength={100}
-        defaultValue={q}
-        onChange={(event) => change({ q: event.currentTarget.value })}
-        maw={320}
-      />
+      <AddressInput aria-label="Search: Apps" placeholder="App ID" maxLength={100} name="q" maw={320} />
       <Table
         label="Apps"
         list={list}

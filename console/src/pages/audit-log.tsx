@@ -1,9 +1,11 @@
-import { Anchor, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
+import { Anchor, Button, Group, Select, Stack, Text } from '@mantine/core'
 import type { AuditEntry } from '@parley/client'
+import { auditActions } from '@parley/contract/audit-actions'
 import { useRef, useState } from 'react'
 import { admin } from '../api.ts'
 import { useApp } from '../shell/session.tsx'
 import { Actor, useOperators } from '../ui/Actor.tsx'
+import { AddressInput } from '../ui/AddressInput.tsx'
 import { useAddress } from '../ui/address.ts'
 import { saveFile } from '../ui/files.ts'
 import { type Page as ListPage, useRows } from '../ui/lists.ts'
@@ -70,7 +72,16 @@ function Log(props: { readonly name: string; readonly title: string; readonly hi
   return (
     <Page title={title} hint={hint} actions={<Export name={name} ask={(place) => ask({ ...wanted, ...place })} />}>
       <Group>
-        <Word label="Action" name="action" placeholder="Such as user_banned" />
+        <Select
+          aria-label="Action"
+          placeholder="Any action"
+          data={auditActions}
+          clearable
+          searchable
+          value={address.action ?? null}
+          onChange={(next) => change({ action: next ?? undefined })}
+          w={190}
+        />
         <Select
           aria-label="About"
           placeholder="About anything"
@@ -153,12 +164,12 @@ function readFilters(address: Readonly<Record<string, string>>): Record<string, 
   const words = filters.flatMap((name) => {
     const value = address[name]?.trim() ?? ''
     const isWhole = name !== 'key' || /^[0-9a-f]{8}$/.test(value)
-    const isKnown = name !== 'action' || /^[a-z]+(_[a-z]+)+$/.test(value)
+    const isKnown = name !== 'action' || (auditActions as readonly string[]).includes(value)
     return value === '' || !isWhole || !isKnown ? [] : [[name, value] as const]
   })
   const times = (['from', 'to'] as const).flatMap((name) => {
-    const at = Math.floor(Date.parse(address[name] ?? '') / 1000)
-    return Number.isNaN(at) ? [] : [[name, at] as const]
+    const at = address[name] ?? ''
+    return isEpoch.test(at) ? [[name, Number(at)] as const] : []
   })
   return Object.fromEntries([...words, ...times])
 }
@@ -170,29 +181,35 @@ interface FilterProps {
 }
 
 function Word({ label, name, placeholder = label }: FilterProps) {
-  const [address, change] = useAddress()
+  return <AddressInput aria-label={label} placeholder={placeholder} name={name} w={190} />
+}
+
+/** A time as the clock here shows it. In the address it is in seconds, which are the same for a colleague in another time zone. */
+function When({ label, name }: FilterProps) {
   return (
-    <TextInput
+    <AddressInput
       aria-label={label}
-      placeholder={placeholder}
-      defaultValue={address[name] ?? ''}
-      onChange={(event) => change({ [name]: event.currentTarget.value })}
-      w={190}
+      title={label}
+      type="datetime-local"
+      name={name}
+      keptOf={epochOf}
+      typedOf={localTimeOf}
     />
   )
 }
 
-function When({ label, name }: FilterProps) {
-  const [address, change] = useAddress()
-  return (
-    <TextInput
-      aria-label={label}
-      title={label}
-      type="datetime-local"
-      defaultValue={address[name] ?? ''}
-      onChange={(event) => change({ [name]: event.currentTarget.value })}
-    />
-  )
+const isEpoch = /^\d{1,10}$/
+
+/** @returns '' as long as it is no time */
+function epochOf(localTime: string): string {
+  const at = String(Math.floor(Date.parse(localTime) / 1000))
+  return isEpoch.test(at) ? at : ''
+}
+
+function localTimeOf(epoch: string): string {
+  if (!isEpoch.test(epoch)) return ''
+  const at = new Date(Number(epoch) * 1000)
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 }
 
 /** Of operators who see others, a choice; else by the ID. */

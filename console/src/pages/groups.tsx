@@ -1,9 +1,10 @@
-import { Button, Menu, Paper, Group as Row, Select, SimpleGrid, Tabs, Text, TextInput } from '@mantine/core'
+import { Button, Menu, Paper, Group as Row, Select, SimpleGrid, Tabs, Text } from '@mantine/core'
 import type { Group, Result } from '@parley/client'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { groupOf, groupsIn, type Member, membersOf } from '../questions.ts'
 import { useApp, useCan } from '../shell/session.tsx'
+import { AddressInput } from '../ui/AddressInput.tsx'
 import { useAct, useSave } from '../ui/act.tsx'
 import { useAddress } from '../ui/address.ts'
 import { groupAddress } from '../ui/addresses.ts'
@@ -66,11 +67,10 @@ export function Groups() {
       }
     >
       <Row>
-        <TextInput
+        <AddressInput
           aria-label="Search by name or group ID"
           placeholder="Name or group ID"
-          defaultValue={q}
-          onChange={(event) => change({ q: event.currentTarget.value })}
+          name="q"
           flex={1}
           miw={180}
         />
@@ -232,7 +232,7 @@ function Members({ guid, group }: { readonly guid: string; readonly group: Group
   const act = useAct()
   const save = useSave()
   const [address, change] = useAddress()
-  const { q = '', scope = '' } = address
+  const { scope = '' } = address
   const list = useRows(...membersOf(appId, guid, address))
   const refresh = [
     ['members', appId, guid],
@@ -295,12 +295,7 @@ function Members({ guid, group }: { readonly guid: string; readonly group: Group
       }
     >
       <Row>
-        <TextInput
-          aria-label="Search among the members"
-          placeholder="Name or user ID"
-          defaultValue={q}
-          onChange={(event) => change({ q: event.currentTarget.value })}
-        />
+        <AddressInput aria-label="Search among the members" placeholder="Name or user ID" name="q" />
         <Select
           aria-label="Scope"
           placeholder="Any scope"

@@ -4,6 +4,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { conversationsIn, texts, wholeApp } from '../questions.ts'
 import { useApp, useCan } from '../shell/session.tsx'
+import { AddressInput } from '../ui/AddressInput.tsx'
 import { useAddress } from '../ui/address.ts'
 import { conversationAddress } from '../ui/addresses.ts'
 import { useRows } from '../ui/lists.ts'
@@ -45,11 +46,10 @@ function Conversations() {
   return (
     <Stack>
       <Group>
-        <TextInput
+        <AddressInput
           aria-label="Search by the name of the group or of a user"
           placeholder="Name of the group or of a user"
-          defaultValue={q}
-          onChange={(event) => change({ q: event.currentTarget.value })}
+          name="q"
           flex={1}
           miw={180}
         />
@@ -136,12 +136,7 @@ function Search() {
             flex={1}
             miw={180}
           />
-          <TextInput
-            aria-label="User ID of the sender"
-            placeholder="User ID of the sender"
-            defaultValue={sender}
-            onChange={(event) => change({ sender: event.currentTarget.value })}
-          />
+          <AddressInput aria-label="User ID of the sender" placeholder="User ID of the sender" name="sender" />
           <Button type="submit">Search</Button>
         </Group>
       )}

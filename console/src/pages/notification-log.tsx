@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useApp, useCan } from '../shell/session.tsx'
+import { AddressInput } from '../ui/AddressInput.tsx'
 import { useAct } from '../ui/act.tsx'
 import { useAddress } from '../ui/address.ts'
 import { userAddress } from '../ui/addresses.ts'
@@ -91,18 +92,8 @@ export function Log() {
           onChange={(next) => change({ provider: next ?? undefined })}
           w={150}
         />
-        <TextInput
-          aria-label="Receiver"
-          placeholder="User or group ID"
-          defaultValue={receiver}
-          onChange={(event) => change({ receiver: event.currentTarget.value })}
-        />
-        <TextInput
-          aria-label="Message"
-          placeholder="Message ID"
-          defaultValue={message}
-          onChange={(event) => change({ message: event.currentTarget.value })}
-        />
+        <AddressInput aria-label="Receiver" placeholder="User or group ID" name="receiver" />
+        <AddressInput aria-label="Message" placeholder="Message ID" name="message" />
         {can('configure') && <SendAgain />}
       </Group>
       <Table

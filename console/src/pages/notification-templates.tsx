@@ -1,10 +1,11 @@
-import { Alert, Button, Group, Select, SimpleGrid, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { Alert, Button, Group, Select, SimpleGrid, Stack, Text, Textarea } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import type { Result } from '@parley/client'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { explain } from '../api.ts'
 import { useApp, useCan } from '../shell/session.tsx'
+import { AddressInput } from '../ui/AddressInput.tsx'
 import { useAct } from '../ui/act.tsx'
 import { useAddress } from '../ui/address.ts'
 import { Facts, Section } from '../ui/page.tsx'
@@ -166,18 +167,8 @@ function Preview({ templates }: { readonly templates: object }) {
   return (
     <Section title="Preview">
       <Group grow align="flex-start">
-        <TextInput
-          label="Sender"
-          placeholder="User ID"
-          defaultValue={from}
-          onChange={(event) => change({ from: event.currentTarget.value })}
-        />
-        <TextInput
-          label="Receiver"
-          placeholder="User ID or group ID"
-          defaultValue={to}
-          onChange={(event) => change({ to: event.currentTarget.value })}
-        />
+        <AddressInput label="Sender" placeholder="User ID" name="from" />
+        <AddressInput label="Receiver" placeholder="User ID or group ID" name="to" />
       </Group>
       <Group grow>
         <Select

@@ -1,4 +1,4 @@
-import { Button, Group, Paper, Select, SimpleGrid, Tabs, TextInput } from '@mantine/core'
+import { Button, Group, Paper, Select, SimpleGrid, Tabs } from '@mantine/core'
 import type { User } from '@parley/client'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
@@ -6,6 +6,7 @@ import { codeOf } from '../api.ts'
 import { conversationsOf, groupsOf, userOf, usersIn } from '../questions.ts'
 import { useApp, useCan } from '../shell/session.tsx'
 import { Actor } from '../ui/Actor.tsx'
+import { AddressInput } from '../ui/AddressInput.tsx'
 import { useAct, useSave } from '../ui/act.tsx'
 import { useAddress } from '../ui/address.ts'
 import { conversationAddress, groupAddress, userAddress } from '../ui/addresses.ts'
@@ -36,7 +37,7 @@ export function Users() {
   const save = useSave()
   const navigate = useNavigate()
   const [address, change] = useAddress()
-  const { q = '', show = '', role = '' } = address
+  const { q = '', show = '' } = address
   const list = useRows(...usersIn(appId, address))
   const create = (values: Values) =>
     save({
@@ -59,11 +60,10 @@ export function Users() {
       }
     >
       <Group>
-        <TextInput
+        <AddressInput
           aria-label="Search by name or user ID"
           placeholder="Name or user ID"
-          defaultValue={q}
-          onChange={(event) => change({ q: event.currentTarget.value })}
+          name="q"
           flex={1}
           miw={180}
         />
@@ -79,13 +79,7 @@ export function Users() {
           w={150}
           allowDeselect={false}
         />
-        <TextInput
-          aria-label="Role"
-          placeholder="Any role"
-          defaultValue={role}
-          onChange={(event) => change({ role: event.currentTarget.value })}
-          w={130}
-        />
+        <AddressInput aria-label="Role" placeholder="Any role" name="role" w={130} />
       </Group>
       <Table
         label="Users"

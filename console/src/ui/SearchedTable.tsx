@@ -1,5 +1,6 @@
-import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { type ComponentProps, useState } from 'react'
+import { AddressInput } from './AddressInput.tsx'
 import { useAddress } from './address.ts'
 import { SmallTable } from './page.tsx'
 
@@ -19,7 +20,7 @@ export function SearchedTable<Row>(
 ) {
   const { textOf, name, ...table } = props
   const { label, rows } = table
-  const [address, change] = useAddress()
+  const [address] = useAddress()
   const [most, setMost] = useState(drawn)
   const wanted = address[name] ?? ''
   const words = wanted.toLowerCase().split(/\s+/).filter(Boolean)
@@ -33,14 +34,11 @@ export function SearchedTable<Row>(
   return (
     <Stack gap="xs">
       {(rows.length > searchedFrom || wanted !== '') && (
-        <TextInput
+        <AddressInput
           aria-label={`Search: ${label}`}
           placeholder="Search"
-          defaultValue={wanted}
-          onChange={(event) => {
-            setMost(drawn)
-            change({ [name]: event.currentTarget.value })
-          }}
+          name={name}
+          onTyped={() => setMost(drawn)}
           maw={320}
         />
       )}

@@ -64,7 +64,16 @@ describeConsole('settings of an app, in the console', () => {
     const path = `/apps/${world.app.name}/audit-log`
     const { page, problems } = await openAs(world, { role: 'support' }, path)
     await page.getByText('4', { exact: true }).or(page.getByText('4 so far')).waitFor()
-    await page.getByLabel('Action').fill('role_created')
+    const refused: string[] = []
+    page.on('response', (answer) => {
+      if (answer.status() === 400) refused.push(answer.url())
+    })
+    // An action that is not typed to its end yet is not asked for.
+    const action = page.locator('input[aria-label="Action"]')
+    await action.pressSequentially('user_b', { delay: 50 })
+    await page.getByRole('option', { name: 'user_banned' }).waitFor()
+    await action.fill('role_created')
+    await page.getByRole('option', { name: 'role_created' }).click()
     await page.getByText('1', { exact: true }).waitFor()
     expect(new URL(page.url()).searchParams.get('action')).toBe('role_created')
     await page.getByText('role vip').click()
@@ -79,6 +88,29 @@ describeConsole('settings of an app, in the console', () => {
     expect(lines.map((line) => JSON.parse(line).action)).toEqual(['role_created'])
     await page.reload()
     await page.getByText('role vip').waitFor()
+    expect(refused).toEqual([])
+    expect(problems).toEqual([])
+  })
+
+  it('have an audit log whose address means the same time wherever it is opened', async () => {
+    const world = await createWorld()
+    dataOf(await world.post('/roles', { role: 'vip', name: 'VIP' }))
+    const { page, problems } = await openAs(world, { role: 'support' }, `/apps/${world.app.name}/audit-log`)
+    await page.getByText('role vip').waitFor()
+    const devtools = await page.context().newCDPSession(page)
+    const moveTo = (timezoneId: string) => devtools.send('Emulation.setTimezoneOverride', { timezoneId })
+    const since = page.locator('input[aria-label="From"]')
+    await moveTo('Europe/Berlin')
+    await since.fill('2026-01-02T03:04')
+    await soon(() => expect(page.url()).toContain('from='))
+    await moveTo('Asia/Tokyo')
+    const asking = page.waitForRequest(/audit-log\?.*from=/)
+    await page.reload()
+    expect(new URL((await asking).url()).searchParams.get('from')).toBe('1767319440')
+    await page.getByText('role vip').waitFor()
+    expect(await since.inputValue()).toBe('2026-01-02T11:04')
+    await page.getByRole('link', { name: 'Audit log', exact: true }).click()
+    await soon(async () => expect(await since.inputValue()).toBe(''))
     expect(problems).toEqual([])
   })
 

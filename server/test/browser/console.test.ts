@@ -66,6 +66,12 @@ describeConsole('the console, in a real browser', () => {
     await page.keyboard.type('user-77')
     await page.getByText('1 of 1').waitFor()
     expect(new URL(page.url()).searchParams.get('q')).toBe('user-77')
+    // Who follows the link to the page that they are on sees everybody, and a field that says so.
+    await page.getByRole('link', { name: 'Users', exact: true }).click()
+    await page.getByText('of 130').waitFor()
+    expect(await page.getByLabel('Search by name or user ID').inputValue()).toBe('')
+    await page.getByLabel('Search by name or user ID').fill('user-77')
+    await page.getByText('1 of 1').waitFor()
     await page.getByRole('link', { name: 'User 077' }).click()
     await page.getByRole('heading', { name: 'User 077' }).waitFor()
     expect(await findingsOf(page)).toEqual([])
