@@ -205,6 +205,7 @@ function Input({ field, value, onChange }: { field: Field; value: unknown; onCha
           value={text === '' ? null : text}
           onChange={(next) => onChange(next ?? undefined)}
           clearable={!required}
+          allowDeselect={!required}
           searchable={options.length > 8}
           limit={mostOptions}
         />

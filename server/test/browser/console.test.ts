@@ -230,6 +230,8 @@ describeConsole('the console, in a real browser', () => {
     await dialog.getByRole('alert').getByText('choose at least one').waitFor()
     await dialog.getByRole('combobox', { name: 'Which apps' }).fill(world.app.name)
     await page.getByRole('option', { name: world.app.name }).click()
+    // The list of apps closes.
+    await page.keyboard.press('Tab')
     await save()
     await row.getByRole('cell', { name: world.app.name, exact: true }).waitFor()
     expect(await grants()).toEqual({ role: 'developer', apps: [world.app.name], mayRead: false })
