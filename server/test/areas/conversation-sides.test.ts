@@ -2,7 +2,8 @@ import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { createGroup, dataOf, refusal, say, sayInGroup, texts } from '../support/chat.ts'
 import { importWell, text } from '../support/imports.ts'
-import { createUsers, createWorld, type World } from '../support/world.ts'
+import { untilWaitedFor } from '../support/waiters.ts'
+import { type Answer, createUsers, createWorld, type World } from '../support/world.ts'
 
 const list = async (world: World, as: string, query = '') =>
   dataOf(await world.get(`/conversations?${query}`, { as })).map((c: { conversationId: string }) => c.conversationId)
@@ -142,6 +143,23 @@ describe('deleting a conversation by its id', () => {
     expect(await remove('bob')).toBe('403 ERR_GROUP_NO_ADMIN_SCOPE')
     expect(await remove('alice')).toBe('200 undefined')
     expect(await list(world, 'bob')).toEqual([])
+  })
+
+  it('in groups is not for somebody who was kicked while they waited', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'mallory')
+    await createGroup(world, 'team', 'alice', { admins: ['mallory'] })
+    await sayInGroup(world, 'alice', 'team', 'stays')
+    const { app, context } = world
+    let removed: Promise<Answer> | undefined
+    await context.database.transaction(async (tx) => {
+      await tx.run(sql`select from conversations where app_id = ${app.appId} and first = 'team' for no key update`)
+      removed = world.delete('/conversations/group_team', undefined, { as: 'mallory' })
+      await untilWaitedFor(tx)
+      await tx.run(sql`delete from group_members where app_id = ${app.appId} and guid = 'team' and uid = 'mallory'`)
+    })
+    expect(refusal((await removed) as Answer)).toBe('403 ERR_GROUP_NO_ADMIN_SCOPE')
+    expect(texts(await world.get('/groups/team/messages', { as: 'alice' }))).toContain('stays')
   })
 })
 

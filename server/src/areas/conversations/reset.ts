@@ -80,11 +80,11 @@ export async function resetConversation(
  */
 export async function deleteForAll(context: Pick<Context, 'database' | 'tables'>, state: ParticipantOf): Promise<void> {
   const { appId, uid, conversation } = state
-  if (conversation.kind === 'group') {
-    const membership = await readMembership(context.database, appId, conversation.first, uid)
-    if (membership?.scope !== 'admin') throw notAnAdmin(conversation.first, uid)
-  }
   await underLock(context.database, state, async (tx) => {
+    if (conversation.kind === 'group') {
+      const membership = await readMembership(tx, appId, conversation.first, uid)
+      if (membership?.scope !== 'admin') throw notAnAdmin(conversation.first, uid)
+    }
     await purgeConversation(context, tx, state.appId, state.conversation.key)
     await tx.query(clear, [state.appId, null, state.conversation.key, true])
     await tx.query(forget, [state.appId, state.conversation.key])
