@@ -14,13 +14,26 @@ export interface PresenceChange {
   readonly connection: ConnectionInfo
 }
 
-/** In the order in which users are locked everywhere. */
+/**
+ * Those of some users who are there, and whether they are locked now. Nobody else's lock is waited for: whoever has that
+ * user (an erasure) may have them for long, and the others would wait with them.
+ */
 const lockUsers = statement(`
-  select u.app_id as "appId", u.uid, u.deactivated_at is null as active
+  with changed as (
+    select c.app_id, c.uid
+    from unnest($1::int[], $2::text[]) as c(app_id, uid)
+  ),
+  locked as materialized (
+    select u.app_id, u.uid, u.deactivated_at is null as active
+    from users u
+    where (u.app_id, u.uid) in (select app_id, uid from changed)
+    order by u.app_id, u.uid
+    for no key update of u skip locked
+  )
+  select u.app_id as "appId", u.uid, l.uid is not null as "isLocked", coalesce(l.active, false) as active
   from users u
-  where (u.app_id, u.uid) in (select c.app_id, c.uid from unnest($1::int[], $2::text[]) as c(app_id, uid))
-  order by u.app_id, u.uid
-  for no key update of u`)
+  left join locked l on l.app_id = u.app_id and l.uid = u.uid
+  where (u.app_id, u.uid) in (select app_id, uid from changed)`)
 
 const insert = statement(`
   insert into presence (app_id, uid, node, connection)
@@ -65,37 +78,42 @@ const holdNode = statement(`
 
 /**
  * Writes who came to a node and who left it, and raises an event for each user whose status turned by that.
+ * @returns changes that are to be written later, since somebody else has the user locked
  * @throws Error when the node was taken for dead; with its next sign of life everybody is written anew
  */
 export async function writePresence(
   { database, events }: Pick<Context, 'database' | 'events'>,
   node: string,
   changes: readonly PresenceChange[],
-): Promise<void> {
-  await database.transaction(async (tx) => {
+): Promise<ReadonlySet<PresenceChange>> {
+  return database.transaction(async (tx) => {
     const held = await tx.query(holdNode, [node])
     if (held.length === 0) throw new Error('this process was taken for dead')
-    await writeChanges(tx, events, node, changes)
+    return writeChanges(tx, events, node, changes)
   })
 }
 
+/** @returns as `writePresence` */
 async function writeChanges(
   tx: Transaction,
   events: Context['events'],
   node: string,
   changes: readonly PresenceChange[],
-): Promise<void> {
+): Promise<ReadonlySet<PresenceChange>> {
   const nowMs = Date.now()
-  const rows = await tx.query<{ appId: number; uid: string; active: boolean }>(lockUsers, columnsOf(changes))
-  const isActive = new Map(rows.map(({ appId, uid, active }) => [`${appId} ${uid}`, active]))
-  const known = changes.filter(({ appId, uid }) => isActive.has(`${appId} ${uid}`))
-  const come = known.filter(({ appId, uid, isHere }) => isHere && isActive.get(`${appId} ${uid}`) === true)
-  const gone = changes.filter(({ isHere }) => !isHere)
+  const rows = await tx.query<FoundUser>(lockUsers, columnsOf(changes))
+  const found = new Map(rows.map((row) => [`${row.appId} ${row.uid}`, row]))
+  const userOf = ({ appId, uid }: PresenceChange) => found.get(`${appId} ${uid}`)
+  const later = new Set(changes.filter((change) => userOf(change)?.isLocked === false))
+  const now = changes.filter((change) => !later.has(change))
+  const known = now.filter((change) => userOf(change) !== undefined)
+  const come = known.filter((change) => change.isHere && userOf(change)?.active === true)
+  const gone = now.filter(({ isHere }) => !isHere)
   const connections = come.map(({ connection }) => JSON.stringify(connection))
   if (come.length > 0) await tx.query(insert, [...columnsOf(come), connections, node])
   if (gone.length > 0) await tx.query(remove, [...columnsOf(gone), node])
   const turned = await tx.query<Turned>(turn, [...columnsOf(known), Math.floor(nowMs / 1000)])
-  const infos = new Map(changes.map(({ appId, uid, connection }) => [`${appId} ${uid}`, connection]))
+  const infos = new Map(known.map(({ appId, uid, connection }) => [`${appId} ${uid}`, connection]))
   for (const [appId, users] of groupByApp(turned)) {
     await events.raise(
       tx,
@@ -104,10 +122,18 @@ async function writeChanges(
     )
   }
   // Of whoever was removed for good the log has nothing. Those who are connected hear that they went.
-  const removed = gone.filter(({ appId, uid }) => !isActive.has(`${appId} ${uid}`))
+  const removed = gone.filter((change) => userOf(change) === undefined)
   tx.afterCommit(() => {
     for (const { appId, uid, connection } of removed) events.publish(appId, eventOf(uid, false, connection, nowMs))
   })
+  return later
+}
+
+interface FoundUser {
+  readonly appId: number
+  readonly uid: string
+  readonly isLocked: boolean
+  readonly active: boolean
 }
 
 function columnsOf(changes: ReadonlyArray<{ appId: number; uid: string }>): [number[], string[]] {
@@ -157,6 +183,7 @@ const lockExpired = statement(`
   select id
   from presence_nodes
   where expires_at < (extract(epoch from clock_timestamp()) * 1000)::bigint
+  and id <> all($1::text[])
   order by id
   limit 1
   for update skip locked`)
@@ -174,17 +201,23 @@ const removeNode = statement(`
 
 const sweptAtOnce = 500
 
-/** Takes some of the users of a process that died offline. @returns whether there may be more to do */
-export async function sweepExpired({ database, events }: Pick<Context, 'database' | 'events'>): Promise<boolean> {
+/**
+ * Takes some of the users of a process that died offline.
+ * @param but nodes that have their turn later
+ * @returns the node, and whether all that is left of it are users whom somebody else has locked; nothing where none has died
+ */
+export async function sweepExpired(
+  { database, events }: Pick<Context, 'database' | 'events'>,
+  but: readonly string[],
+): Promise<{ node: string; isHeldUp: boolean } | undefined> {
   return database.transaction(async (tx) => {
-    const [node] = await tx.query<{ id: string }>(lockExpired)
-    if (node === undefined) return false
+    const [node] = await tx.query<{ id: string }>(lockExpired, [but])
+    if (node === undefined) return undefined
     const left = await tx.query<Omit<PresenceChange, 'isHere'>>(selectLeft, [node.id, sweptAtOnce])
-    if (left.length < sweptAtOnce) await tx.query(removeNode, [node.id])
-    if (left.length > 0) {
-      const changes = left.map((user) => ({ ...user, isHere: false }))
-      await writeChanges(tx, events, node.id, changes)
-    }
-    return true
+    const isAll = left.length < sweptAtOnce
+    const changes = left.map((user) => ({ ...user, isHere: false }))
+    const later = changes.length > 0 ? await writeChanges(tx, events, node.id, changes) : new Set()
+    if (isAll && later.size === 0) await tx.query(removeNode, [node.id])
+    return { node: node.id, isHeldUp: later.size > 0 && (isAll || later.size === left.length) }
   })
 }

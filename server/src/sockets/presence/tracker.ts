@@ -102,15 +102,17 @@ export function createPresenceTracker(
         }),
       )
       for (const { user } of some) noted.delete(user)
+      let later: ReadonlySet<PresenceChange>
       try {
-        await writePresence(context, node, changes)
+        later = await writePresence(context, node, changes)
       } catch (error) {
         for (const entry of some) if (!noted.has(entry.user)) noted.set(entry.user, entry)
         throw error
       }
       for (const [k, { sockets, user }] of some.entries()) {
-        user.isPresent = changes[k]?.isHere === true
-        // They came or went while it was written.
+        const change = changes[k] as PresenceChange
+        if (!later.has(change)) user.isPresent = change.isHere
+        // It is to be written later, or they came or went while it was written.
         if (hasTurned(user) && !noted.has(user)) noted.set(user, some[k] as Noted)
         sockets.release(user)
       }
@@ -137,7 +139,12 @@ export function createPresenceTracker(
   }
 
   const sweep = async () => {
-    for (let more = true; more; ) more = await sweepExpired(context)
+    const later: string[] = []
+    for (;;) {
+      const swept = await sweepExpired(context, later)
+      if (swept === undefined) return
+      if (swept.isHeldUp) later.push(swept.node)
+    }
   }
 
   return {
