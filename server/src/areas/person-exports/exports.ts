@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { AnswerOf, getUserExport, PersonRecordKind } from '@parley/contract'
 import type { Audit } from '../../chat/audit/audit.ts'
 import type { JsonText } from '../../chat/json.ts'
+import { lockUser } from '../../chat/users/locks.ts'
 import type { Context } from '../../context.ts'
 import { addJobsOf } from '../../jobs/add-jobs.ts'
 import type { Queryable, Transaction } from '../../store/database.ts'
@@ -113,6 +114,7 @@ export async function askFor(
 ): Promise<ExportRow> {
   const { personExports } = await settings.of(appId)
   return database.transaction(async (tx) => {
+    await lockUser(tx, appId, uid)
     const [row] = await tx.query<ExportRow>(ask, [appId, uid, randomUUID(), nowSeconds()])
     if (row === undefined) throw askedAlready(((await readExport(tx, appId, uid))?.askedAt ?? nowSeconds()) + dayOf)
     await tx.query(forgetRecords, [appId, uid])

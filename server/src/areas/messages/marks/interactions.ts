@@ -2,6 +2,7 @@ import { badRequest } from '@parley/contract'
 import type { App } from '../../../chat/identity.ts'
 import { changeMessage } from '../../../chat/messages/change.ts'
 import { placeOf } from '../../../chat/place.ts'
+import { requireUser } from '../../../chat/users/require.ts'
 import type { Context } from '../../../context.ts'
 import { statement } from '../../../store/statement.ts'
 import { notInteractive } from '../errors.ts'
@@ -36,6 +37,8 @@ export async function markInteracted(
   elementIds: readonly string[],
 ): Promise<void> {
   await changeMessage(context, app, uid, id, async (tx, message) => {
+    // An erasure has the lock of the conversation, too: whoever is still there has it before that.
+    await requireUser(tx, app.appId, uid)
     if (message.category !== 'interactive' || message.deletedAt !== null) {
       throw notInteractive(id)
     }

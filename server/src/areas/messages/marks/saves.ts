@@ -6,18 +6,12 @@ import { readMessages } from '../../../chat/messages/rows.ts'
 import { isHeld, traits } from '../../../chat/messages/traits.ts'
 import { placeOf } from '../../../chat/place.ts'
 import { readVisible, type Viewer } from '../../../chat/sight/sight.ts'
+import { lockUser } from '../../../chat/users/locks.ts'
 import type { Context } from '../../../context.ts'
 import type { Transaction } from '../../../store/database.ts'
 import { statement } from '../../../store/statement.ts'
 import { tooManySavedMessages } from '../errors.ts'
 import { refuseUnsuitable } from './pins.ts'
-
-const lockUser = statement(`
-  select uid
-  from users
-  where app_id = $1
-  and uid = $2
-  for no key update`)
 
 const selectSaves = statement(`
   select message_id as id
@@ -58,8 +52,8 @@ export async function saveMessage(
   const { maxSavedMessages } = await settings.of(app.appId)
   const { conversation } = await requireMessage(database, app, id, viewer)
   return database.transaction(async (tx) => {
-    // One save of a user at a time, so that two cannot both be the last.
-    await tx.query(lockUser, [app.appId, uid])
+    // One save of a user at a time, so that two cannot both be the last, and none of one who was erased meanwhile.
+    await lockUser(tx, app.appId, uid)
     // And none of a message that is being removed.
     await lockConversation(tx, app.appId, conversation)
     const message = (await readMessages(tx, app.appId, [id])).get(id)

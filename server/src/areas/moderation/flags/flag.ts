@@ -4,6 +4,7 @@ import { refuseActions, requireVisible } from '../../../chat/messages/change.ts'
 import { unknownMessage } from '../../../chat/messages/read.ts'
 import { isHeld } from '../../../chat/messages/traits.ts'
 import { openReview } from '../../../chat/moderation/queue.ts'
+import { lockUser } from '../../../chat/users/locks.ts'
 import type { Context } from '../../../context.ts'
 import { statement } from '../../../store/statement.ts'
 import { requireReason } from '../reasons/reasons.ts'
@@ -52,6 +53,7 @@ export async function flag(
   const picked = reasonId === undefined ? undefined : await requireReason(context.database, app.appId, reasonId)
   const now = Math.floor(Date.now() / 1000)
   await context.database.transaction(async (tx) => {
+    await lockUser(tx, app.appId, uid)
     if ((await tx.query(holdMessage, [app.appId, id])).length === 0) throw unknownMessage(id)
     const reasons = [picked?.id ?? null, picked?.name ?? null, picked?.description ?? null]
     const values = [app.appId, id, uid, ...reasons, remark || null, now]
