@@ -1,4 +1,5 @@
 import { request } from 'node:http'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Parley } from '../../src/app.ts'
 import { dataOf } from '../support/chat.ts'
@@ -190,5 +191,20 @@ describe('a login that ends', () => {
     expect(await bob.closed()).toBe(4403)
     dataOf(await closing.delete('/users/carol', { permanent: true }))
     expect(await carol.closed()).toBe(4403)
+  })
+
+  it('closes its sockets when that is asked once more, where the first time nobody heard that it was done', async () => {
+    const closing = await createWorld()
+    await createUsers(closing, 'alice', 'bob')
+    const [alice, bob] = [await connect(closing, 'alice'), await connect(closing, 'bob')]
+    // As if the answer of the database had been lost.
+    const { database } = closing.context
+    const { appId } = closing.app
+    await database.run(sql`delete from auth_tokens where app_id = ${appId}`)
+    await database.run(sql`update users set deactivated_at = 1 where app_id = ${appId} and uid = 'bob'`)
+    dataOf(await closing.delete('/users/alice/auth_tokens'))
+    expect(await alice.closed()).toBe(4403)
+    dataOf(await closing.delete('/users', { uidsToDeactivate: ['bob'] }))
+    expect(await bob.closed()).toBe(4403)
   })
 })

@@ -294,7 +294,8 @@ export async function removeTokens(
     const details = { count: removed.length }
     if (removed.length > 0 || hasIssuer)
       await audit.record(tx, appId, { action: 'token_deleted', type: 'user', target: uid, details })
-    tx.afterCommit(() => endSessions(events, appId, uid, removed, hasIssuer))
+    // Also where nothing was left: whoever asks again did not hear that it was done, nor did the sockets.
+    tx.afterCommit(() => events.publish(appId, { control: 'sessions_ended', uid }))
   })
 }
 
@@ -350,19 +351,12 @@ async function forgetDevices(tx: Transaction, appId: number, dropped: readonly D
 }
 
 /** Sockets that were opened with tokens which are gone must close. */
-export function endSessions(
-  events: Events,
-  appId: number,
-  uid: string,
-  gone: ReadonlyArray<{ digest: Buffer }>,
-  jwts = false,
-): void {
-  if (gone.length === 0 && !jwts) return
+export function endSessions(events: Events, appId: number, uid: string, gone: ReadonlyArray<{ digest: Buffer }>): void {
+  if (gone.length === 0) return
   events.publish(appId, {
     control: 'sessions_ended',
     uid,
     tokens: gone.map(({ digest }) => digest.toString('base64')),
-    ...(jwts && { jwts }),
   })
 }
 

@@ -94,10 +94,12 @@ export function deactivateUsers(
       await suspendMembers(events, tx, appId, states, now)
       await tx.query(recount, [appId, states.map(({ guid }) => guid), -1, now])
     }
+    const known = await knownAmong(tx, appId, uids)
+    // Also of those who were deactivated before: the answer to that may not have come, and with it what was to be told.
     tx.afterCommit(() => {
-      for (const { uid } of changed) events.publish(appId, { control: 'sessions_ended', uid })
+      for (const uid of known) events.publish(appId, { control: 'sessions_ended', uid })
     })
-    return knownAmong(tx, appId, uids)
+    return known
   })
 }
 
