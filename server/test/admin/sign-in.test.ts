@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createOwnerLink, offerSetup } from '../../src/areas/operators/index.ts'
 import { codeAt } from '../../src/areas/operators/totp.ts'
 import type { Log } from '../../src/log.ts'
@@ -273,6 +273,25 @@ describe('an account', () => {
     expect(dataOf(await owner.get('/sessions'))).toMatchObject([{ isThis: true }])
     expect(refusal(await tab.post('/session', { email, password }))).toBe('401 ERR_WRONG_PASSWORD')
     dataOf(await tab.post('/session', { email, password: 'another long password' }))
+  })
+
+  it('is not signed in to by the password that it had when somebody began to', async () => {
+    const world = await createWorld()
+    const email = newEmail()
+    const owner = await createOwner(world, email)
+    const { operatorPasswords } = world.context
+    const { matches } = operatorPasswords
+    const compared = vi.spyOn(operatorPasswords, 'matches')
+    onTestFinished(() => compared.mockRestore())
+    const tab = new Visitor(world.url)
+    compared.mockImplementationOnce(async (...compare) => {
+      const isRight = await matches(...compare)
+      dataOf(await owner.put('/password', { current: password, password: 'another long password' }))
+      return isRight
+    })
+    expect(refusal(await tab.post('/session', { email, password }))).toBe('401 ERR_WRONG_PASSWORD')
+    expect(tab.cookie).toBeUndefined()
+    expect(dataOf(await owner.get('/sessions'))).toMatchObject([{ isThis: true }])
   })
 
   it('ends sessions of its own, and those of nobody else', async () => {

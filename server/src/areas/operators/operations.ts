@@ -74,7 +74,15 @@ import {
 } from './provider-sign-in.ts'
 import { listOwnReadings, openOwnReading } from './readings.ts'
 import { endSessionById } from './sessions.ts'
-import { claimInvitation, claimSetup, openSession, readAppNames, showMe, signInByPassword } from './sign-in.ts'
+import {
+  claimInvitation,
+  claimSetup,
+  openSession,
+  type Proof,
+  readAppNames,
+  showMe,
+  signInByPassword,
+} from './sign-in.ts'
 
 const done = { data: { success: true as const } }
 
@@ -83,9 +91,9 @@ async function begin(
   context: Context,
   { cookie, from }: Pick<AdminCall<typeof signIn>, 'cookie' | 'from'>,
   who: Operator,
-  details?: { readonly issuer: string },
+  proof?: Proof,
 ) {
-  const { operator, cookie: value } = await openSession(context, who, from, details)
+  const { operator, cookie: value } = await openSession(context, who, from, proof)
   cookie.set(value)
   return { data: showMe(operator, await readAppNames(context.database, operator.apps ?? [])) }
 }
@@ -119,10 +127,11 @@ export const operations: readonly AdminRoute[] = [
     const { token, ...account } = call.body
     return begin(context, call, await claimInvitation(context, token, account))
   }),
-  serveAdmin(signIn, async (call, context) =>
+  serveAdmin(signIn, async (call, context) => {
     // Also on a private network, whoever guesses is not everybody.
-    begin(context, call, await signInByPassword(context, call.body, call.client ?? call.address)),
-  ),
+    const { operator, password } = await signInByPassword(context, call.body, call.client ?? call.address)
+    return begin(context, call, operator, { password })
+  }),
   serveAdmin(getSignInProvider, async (_, { signInProvider }) => ({
     data: signInProvider === undefined ? {} : { issuer: signInProvider.issuer, name: signInProvider.name },
   })),

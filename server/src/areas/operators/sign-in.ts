@@ -76,7 +76,7 @@ export async function signInByPassword(
   context: Context,
   { email: text, password, code }: Credentials,
   client: string | undefined,
-): Promise<Operator> {
+): Promise<{ operator: Operator; password: Buffer }> {
   const { database, limits, secrets, operatorPasswords } = context
   const email = emailOf(text)
   // Whoever guesses from one place does not keep the owner out who comes from another, until they come from everywhere.
@@ -92,10 +92,9 @@ export async function signInByPassword(
     }
   }
   const [found] = await database.query<Candidate>(selectForSignIn, [email])
-  if (!(await operatorPasswords.matches(password, found?.password ?? undefined)) || found === undefined) {
-    throw new ApiError('ERR_WRONG_PASSWORD')
-  }
-  const { password: _, totpSecret, totpStep, ...account } = found
+  const isRight = await operatorPasswords.matches(password, found?.password ?? undefined)
+  if (!isRight || found === undefined || found.password === null) throw new ApiError('ERR_WRONG_PASSWORD')
+  const { password: compared, totpSecret, totpStep, ...account } = found
   if (totpSecret !== null) {
     if (code === undefined) {
       // The password was right: that this is asked is no guess.
@@ -107,23 +106,39 @@ export async function signInByPassword(
     if (used.length === 0) throw new ApiError('ERR_WRONG_OPERATOR_CODE')
   }
   for (const [counter, key] of guesses) await counter.succeeded(key)
-  return operatorOf(account)
+  return { operator: operatorOf(account), password: compared }
 }
+
+/** Whoever changes it ends the sessions that there are by then, so that none may begin meanwhile. */
+const holdPassword = statement(`
+  select operator_id
+  from operators
+  where operator_id = $1
+  and password = $2
+  for no key update`)
+
+/** How somebody has shown who they are, if not by having an account made: by the password kept, or by a provider. */
+export type Proof = { readonly password: Buffer } | { readonly issuer: string }
 
 /**
  * Begins the session of somebody who has shown who they are.
- * @param details how, for the audit log, if not by a password
  * @returns what the cookie holds
+ * @throws 401 `ERR_WRONG_PASSWORD` where the password was changed meanwhile
  */
 export async function openSession(
   context: Context,
   operator: Operator,
   from: Origin,
-  details?: { readonly issuer: string },
+  proof?: Proof,
 ): Promise<{ operator: Operator; cookie: string }> {
   const { id: account } = operator.account
   const audit = context.audit.by({ caller: 'operator', operator: account, address: from.address })
+  const password = proof !== undefined && 'password' in proof ? proof.password : undefined
+  const details = proof !== undefined && 'issuer' in proof ? proof : undefined
   const { id, cookie } = await context.database.transaction(async (tx) => {
+    if (password !== undefined && (await tx.query(holdPassword, [account, password])).length === 0) {
+      throw new ApiError('ERR_WRONG_PASSWORD')
+    }
     await audit.record(tx, deployment, {
       ...{ action: 'operator_signed_in', type: 'operator', target: String(account), details },
     })
