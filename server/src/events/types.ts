@@ -239,6 +239,14 @@ export interface SessionsEnded {
   readonly jwts?: true
 }
 
+/**
+ * Something may have been stored of which nobody was told: the database was lost before it said so. Whoever is connected may
+ * lack it. Of all apps: on the bus it has the app 0.
+ */
+export interface InDoubt {
+  readonly control: 'in_doubt'
+}
+
 /** What one client sends to others who are connected, in one conversation; never stored. */
 export interface Signal extends Omit<Place, 'conversation'> {
   readonly signal: 'typing_indicator' | 'transient_message'
@@ -300,6 +308,6 @@ export interface StatusChanged {
 /** What travels on the bus. */
 export type BusEvent =
   | ChatEvent
-  | (Traceable & (SessionsEnded | Signal | Notice | Marked | GoalReached | StatusChanged))
+  | (Traceable & (SessionsEnded | InDoubt | Signal | Notice | Marked | GoalReached | StatusChanged))
 
 export type EventTrigger = ChatEvent['trigger']

@@ -229,7 +229,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
         return
       }
       if ('control' in event) {
-        if (event.tokens !== undefined) return
+        if (event.control === 'in_doubt' || event.tokens !== undefined) return
         summaries.drop(appId, event.uid)
         authors.forget(appId, event.uid)
         return

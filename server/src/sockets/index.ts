@@ -93,6 +93,9 @@ export function createSockets(context: Context): Sockets {
   let isDraining = false
   let sweeping: NodeJS.Timeout | undefined
   let unsubscribe = () => {}
+  /** Those who may lack something of which it is not known whether it was stored; undefined where nothing is in doubt. */
+  let doubtful: Set<Connection> | undefined
+  let isSettling = false
 
   const incoming = createIncoming({
     ...{ context, sessions, metrics },
@@ -181,6 +184,26 @@ export function createSockets(context: Context): Sockets {
     if (!isConnectionFailure(error)) log.warn({ err: error }, 'expired sessions could not be ended')
   }
 
+  const doubt = () => {
+    doubtful = new Set([...(doubtful ?? []), ...open.values()])
+  }
+  /** Once the database answers again. Those who have connected since then have asked for what is new. */
+  const settleDoubt = async () => {
+    if (doubtful === undefined || isSettling) return
+    isSettling = true
+    try {
+      await resync()
+      const lacking = [...doubtful]
+      doubtful = undefined
+      await closeOverTime(lacking, 'tryAgain', settings.drainMs)
+    } finally {
+      isSettling = false
+    }
+  }
+  const onDoubtFailure = (error: Error) => {
+    if (!isConnectionFailure(error)) log.warn({ err: error }, 'sockets that may lack something could not be closed yet')
+  }
+
   /** One look at every socket a second, instead of timers of their own. */
   const sweep = () => {
     const now = Date.now()
@@ -189,7 +212,15 @@ export function createSockets(context: Context): Sockets {
     for (const sockets of registry.all()) forgetIdle(sockets, now)
     context.usage.sample(openSockets(registry))
     registry.prune()
-    if (context.monitor.available) sessions.endExpired(now).catch(onExpiryFailure)
+    if (!context.monitor.available) return
+    sessions.endExpired(now).catch(onExpiryFailure)
+    settleDoubt().catch(onDoubtFailure)
+  }
+
+  const resync = async () => {
+    blocks.dropAll()
+    for (const sockets of registry.all()) forgetAudiences(sockets)
+    await sessions.verify()
   }
 
   return {
@@ -198,11 +229,16 @@ export function createSockets(context: Context): Sockets {
     },
     start() {
       const onEvent: BusListener = (appId, event) => {
-        if ('control' in event) sessions.end(appId, event)
+        if ('control' in event) {
+          if (event.control === 'in_doubt') doubt()
+          else sessions.end(appId, event)
+        }
         context.metrics.demand.count++
         delivery.onEvent(appId, event)
       }
       unsubscribe = events.bus.subscribe(onEvent, () => open.size > 0)
+      // Other processes tell theirs, too.
+      context.database.onDoubt(() => events.publish(0, { control: 'in_doubt' }))
       sweeping = setInterval(sweep, sweepMs).unref()
       tracker.start()
     },
@@ -223,11 +259,7 @@ export function createSockets(context: Context): Sockets {
       await delivery.drain()
       await tracker.stop()
     },
-    async resync() {
-      blocks.dropAll()
-      for (const sockets of registry.all()) forgetAudiences(sockets)
-      await sessions.verify()
-    },
+    resync,
     disconnectToResync: () => closeOverTime([...open.values()], 'tryAgain', settings.drainMs),
   }
 }

@@ -7,6 +7,7 @@ import {
   isOutdated,
 } from './connection.ts'
 import type { Transaction } from './database.ts'
+import { noteDoubt } from './doubt.ts'
 import type { Statement } from './statement.ts'
 import { runTransaction } from './transaction.ts'
 import { isUnit, runUnit } from './unit.ts'
@@ -143,6 +144,7 @@ export function createChannel(
         try {
           return await runUnit(client, queries)
         } catch (error) {
+          noteDoubt(error)
           // The database says so before it closes the connection: the next transaction must not go over it.
           if (isConnectionFailure(error) || isOutdated(error)) {
             forget(client)
@@ -158,7 +160,10 @@ export function createChannel(
       ])
       const settled = await Promise.allSettled(sent)
       const failure = settled.find((result) => result.status === 'rejected')
-      if (failure !== undefined) throw failure.reason
+      if (failure !== undefined) {
+        noteDoubt(failure.reason)
+        throw failure.reason
+      }
       const results = settled.map((result) => (result as PromiseFulfilledResult<pg.QueryResult>).value)
       if (results.at(-1)?.command !== 'COMMIT') throw new Error('the transaction was rolled back')
       return results.slice(1, -1)

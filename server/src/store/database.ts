@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { type Channel, createChannel } from './channel.ts'
 import { type ConnectionSettings, clientSettings, cutConnection } from './connection.ts'
+import { isInDoubt } from './doubt.ts'
 import { createLookups, isLookup } from './lookups.ts'
 import { lowerPriority } from './priority.ts'
 import { ofService, type Reader } from './reader.ts'
@@ -40,8 +41,14 @@ export interface Database extends Queryable {
   /**
    * A connection of its own for a writer of batches; `setup` runs on each new connection.
    * @param givesWay nobody waits for what is asked there: it gets less of the processor, where the database is this service's own
+   * @param isSilent nobody is told of what is written there
    */
-  openChannel(name: string, setup?: string, givesWay?: boolean): Channel
+  openChannel(name: string, setup?: string, givesWay?: boolean, isSilent?: boolean): Channel
+  /**
+   * Tells whenever something may have been stored of which nobody was told: the connection was lost before the database
+   * said so.
+   */
+  onDoubt(listener: () => void): void
   /** A client that is not shared, e.g. to LISTEN; the caller connects and ends it. */
   createClient(name: string): pg.Client
   /** Asks the database whether it answers, also while suspended. */
@@ -90,7 +97,11 @@ export function openDatabase(connection: ConnectionSettings, options: DatabaseOp
   )
   const channels: Channel[] = lookups.slice()
   const reads: Reads[] = []
-  const transactions = openTransactions(connection, suspension)
+  const doubting = new Set<() => void>()
+  const tellDoubt = () => {
+    for (const listener of doubting) listener()
+  }
+  const transactions = openTransactions(connection, suspension, tellDoubt)
   /** Open connections that listen. */
   const listeners = new Set<pg.ClientBase>()
   let next = 0
@@ -147,7 +158,7 @@ export function openDatabase(connection: ConnectionSettings, options: DatabaseOp
       return (await lists.run(compileFragment(fragment), ofService)).rows as Row[]
     },
     transaction: transactions.run,
-    openChannel(name, setup, givesWay = false) {
+    openChannel(name, setup, givesWay = false, isSilent = false) {
       const giveWay =
         givesWay && options.giveWay === true ? (processId: number) => void lowerPriority(processId) : undefined
       const channel = createChannel(connection, name, setup, giveWay)
@@ -160,7 +171,12 @@ export function openDatabase(connection: ConnectionSettings, options: DatabaseOp
         },
         async transaction(queries) {
           suspension.check()
-          return channel.transaction(queries)
+          try {
+            return await channel.transaction(queries)
+          } catch (error) {
+            if (!isSilent && isInDoubt(error)) tellDoubt()
+            throw error
+          }
         },
         async interact(work) {
           suspension.check()
@@ -168,6 +184,7 @@ export function openDatabase(connection: ConnectionSettings, options: DatabaseOp
         },
       }
     },
+    onDoubt: (listener) => void doubting.add(listener),
     createClient(name) {
       const client = new pg.Client(clientSettings(connection, name))
       listeners.add(client)

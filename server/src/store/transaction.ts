@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { Transaction } from './database.ts'
+import { noteDoubt } from './doubt.ts'
 import { compileFragment, type Fragment, type Statement } from './statement.ts'
 
 /**
@@ -15,6 +16,7 @@ export async function runTransaction<Result>(
   const afterCommit: Array<() => void> = []
   const ask = isPipelined ? (query: pg.QueryConfig) => client.query(query) : oneAfterTheOther(client)
   let isOver = false
+  let isCommitting = false
   const askWithin = (query: pg.QueryConfig) => {
     // Whoever goes on asking when another part of the work has failed would change things outside of any transaction.
     if (isOver) throw new Error('The transaction is over.')
@@ -41,10 +43,12 @@ export async function runTransaction<Result>(
     if (!isPipelined) await begun
     ;[result] = await Promise.all([work(tx), begun])
     isOver = true
+    isCommitting = true
     const { command } = await ask({ text: 'commit' })
     if (command !== 'COMMIT') throw new Error('the transaction was rolled back')
   } catch (error) {
     isOver = true
+    if (isCommitting && afterCommit.length > 0) noteDoubt(error)
     await ask({ text: 'rollback' }).catch(onBroken)
     throw error
   }

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { type ConnectionSettings, createPool, cutConnection, isOutdated, isRetryable } from './connection.ts'
 import type { Transaction } from './database.ts'
+import { isInDoubt } from './doubt.ts'
 import type { Suspension } from './suspension.ts'
 import { runTransaction } from './transaction.ts'
 
@@ -25,7 +26,12 @@ export interface Transactions {
 const connections = 8
 const attempts = 4
 
-export function openTransactions(connection: ConnectionSettings, suspension: Suspension): Transactions {
+/** @param onDoubt hears when a transaction may be committed, and what was to be done then is not */
+export function openTransactions(
+  connection: ConnectionSettings,
+  suspension: Suspension,
+  onDoubt: () => void,
+): Transactions {
   const pool = createPool(connection, 'parley', connections)
   const clients = new Set<pg.ClientBase>()
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
@@ -41,6 +47,7 @@ export function openTransactions(connection: ConnectionSettings, suspension: Sus
         try {
           return await attemptTransaction(await takeClient(pool, suspension), work)
         } catch (error) {
+          if (isInDoubt(error)) onDoubt()
           if (attempt === attempts || !isRetryable(error)) throw error
         }
       }

@@ -34,6 +34,8 @@ describe('while the database is away', () => {
     const bob = await connect(world, 'bob', { token: bobToken })
     const { id } = await say(world, 'alice', 'bob', 'before')
     await bob.takeText('before')
+    // Nothing is under way of which sockets are to hear, as that bob has come.
+    await until(async () => dataOf(await world.get('/users/bob')).status === 'available')
 
     network.swallow()
     const ready = async () => (await ask(`${world.url}/ready`)).status
@@ -60,6 +62,38 @@ describe('while the database is away', () => {
     })
     await until(() => isClosed)
     expect(await bob.closed()).toBe(1012)
+  })
+})
+
+describe('when the database is lost before it says that something is stored', () => {
+  it('sockets are closed, to ask for what they may lack', async () => {
+    const connectionString = await server.database('doubt')
+    const network = await openNetwork(stage, server.port)
+    const service = await startService(
+      {},
+      { connectionString: connectionString.replace(`:${server.port}/`, `:${network.port}/`) },
+    )
+    const world = await createWorld(service)
+    await createUsers(world, 'alice', 'bob')
+    const bob = await connect(world, 'bob')
+    await say(world, 'alice', 'bob', 'before')
+    await bob.takeText('before')
+
+    const body = { receiver: 'bob', receiverType: 'user', muid: 'once', data: { text: 'on its way' } }
+    const send = () => world.post('/messages', body, { as: 'alice' })
+    network.loseAnswerTo('on its way')
+    const lost = send()
+    const { database } = world.context
+    const stored = sql`select from messages where app_id = ${world.app.appId} and muid = 'once'`
+    await until(async () => (await database.run(stored)).length > 0)
+    network.cutLost()
+    expect((await lost).status).toBe(503)
+    expect((await send()).status).toBe(200)
+    expect(await bob.closed()).toBe(1013)
+    const again = await connect(world, 'bob')
+    await say(world, 'alice', 'bob', 'after')
+    await again.takeText('after')
+    await service.parley.close()
   })
 })
 

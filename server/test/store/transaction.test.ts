@@ -1,6 +1,8 @@
 import pg from 'pg'
 import { expect, inject, it } from 'vitest'
+import { DatabaseAwayError } from '../../src/store/connection.ts'
 import type { Transaction } from '../../src/store/database.ts'
+import { isInDoubt } from '../../src/store/doubt.ts'
 import { statement } from '../../src/store/statement.ts'
 import { runTransaction } from '../../src/store/transaction.ts'
 
@@ -60,5 +62,26 @@ it('A transaction that fails is rolled back after all that was asked, and nothin
   expect(await runTransaction(client, keep, options)).toBe(3)
   await expect(say(former as Transaction, 4)).rejects.toThrow('The transaction is over.')
   expect(journal.slice(5)).toEqual(['begin', '3', 'commit'])
+  await client.end()
+})
+
+it('A transaction is in doubt where the answer to its commit was lost, and something was to be done then', async () => {
+  const { client } = await openClient()
+  const query = client.query.bind(client)
+  let lost = ''
+  client.query = (async (config: pg.QueryConfig) => {
+    const answer = await query(config)
+    if (config.text === lost) throw new DatabaseAwayError()
+    return answer
+  }) as unknown as typeof client.query
+  const outcomeOf = (text: string, act: (tx: Transaction) => void) => {
+    lost = text
+    const run = runTransaction(client, async (tx) => [act(tx), await say(tx, 1)], options)
+    return run.then(() => 'done', isInDoubt)
+  }
+  const tellLater = (tx: Transaction) => tx.afterCommit(() => {})
+  expect(await outcomeOf('commit', tellLater)).toBe(true)
+  expect(await outcomeOf('commit', () => {})).toBe(false)
+  expect(await outcomeOf(echo.text, tellLater)).toBe(false)
   await client.end()
 })

@@ -123,9 +123,9 @@ async function writeChanges(
   }
   // Of whoever was removed for good the log has nothing. Those who are connected hear that they went.
   const removed = gone.filter((change) => userOf(change) === undefined)
-  tx.afterCommit(() => {
-    for (const { appId, uid, connection } of removed) events.publish(appId, eventOf(uid, false, connection, nowMs))
-  })
+  for (const { appId, uid, connection } of removed) {
+    tx.afterCommit(() => events.publish(appId, eventOf(uid, false, connection, nowMs)))
+  }
   return later
 }
 

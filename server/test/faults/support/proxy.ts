@@ -8,6 +8,10 @@ export interface Network {
   swallow(): void
   /** New connections get through. Those of before stay dead without a word. */
   heal(): void
+  /** The database gets what holds this text next; what it answers on that connection from then on gets lost. */
+  loseAnswerTo(text: string): void
+  /** Cuts the connections on which answers got lost. */
+  cutLost(): void
 }
 
 /** Opens a port that leads to another one on this machine. */
@@ -16,6 +20,8 @@ export async function openNetwork(stage: Stage, to: number): Promise<Network> {
   /** Connections on which nothing gets through any more, not even that the other side has closed its end. */
   const dead = new Set<Socket>()
   let swallowing = false
+  let losing: string | undefined
+  const lost = new Set<Socket>()
   const keep = (socket: Socket) => {
     sockets.add(socket)
     socket.on('error', () => {})
@@ -26,6 +32,13 @@ export async function openNetwork(stage: Stage, to: number): Promise<Network> {
     if (swallowing) return
     const database = connect(to, '127.0.0.1')
     keep(database)
+    client.on('data', (chunk) => {
+      if (losing === undefined || !chunk.includes(losing)) return
+      losing = undefined
+      lost.add(client)
+      database.unpipe(client)
+      database.resume()
+    })
     client.pipe(database).pipe(client)
     client.once('close', () => dead.has(database) || database.destroy())
     database.once('close', () => dead.has(client) || client.destroy())
@@ -51,6 +64,12 @@ export async function openNetwork(stage: Stage, to: number): Promise<Network> {
     },
     heal() {
       swallowing = false
+    },
+    loseAnswerTo(text) {
+      losing = text
+    },
+    cutLost() {
+      for (const client of lost) client.destroy()
     },
   }
 }

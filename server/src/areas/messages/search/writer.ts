@@ -41,7 +41,7 @@ const busyShare = 0.6
 const lockNotAvailable = '55P03'
 
 export function createSearchWriter(database: Database, log: Log): SearchWriter {
-  const channel = database.openChannel('parley search writer', settings)
+  const channel = database.openChannel('parley search writer', settings, false, true)
   const stopping = new AbortController()
   let commitWatch = createCommitWatch(channel)
   let measured = performance.eventLoopUtilization()
