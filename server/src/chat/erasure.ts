@@ -85,11 +85,14 @@ export function untouched(name: string, why: string): ErasableTable {
 
 /** Ids of the messages in the one-to-one conversations of a user, as a subquery. */
 export const messagesInPairs = ({ appId, pairs }: ErasedUser): Fragment =>
-  sql`(select id from messages where app_id = ${appKey(appId)} and conversation = any(${pairs}::bigint[]))`
+  sql`(select id from messages where app_id = ${appKey(appId)} and conversation = any(${pairs}::bigint[]) and ${everyMessage})`
 
 /** Ids of the messages of a group, as a subquery. */
 export const messagesInGroup = ({ appId, conversation }: ErasedGroup): Fragment =>
-  sql`(select id from messages where app_id = ${appKey(appId)} and conversation = ${conversation})`
+  sql`(select id from messages where app_id = ${appKey(appId)} and conversation = ${conversation} and ${everyMessage})`
+
+/** Of messages, any: said so that those which are there are found by one index, and the positions of removed ones by another. */
+export const everyMessage = sql`(not purged or purged)`
 
 /** What hangs on a conversation goes with that; what hangs on a message only, with its message. */
 function removals(table: string, { uids = [], guid, conversation, message }: Naming): Erasures {

@@ -82,9 +82,27 @@ export const checks: readonly Check[] = [
       from conversations c
       cross join lateral (
         select m.sent_at, m.id
-        from messages m
-        where m.app_id = c.app_id and m.conversation = c.key
-        and (${notHeldSql} or (m.sent_at, m.id) = (c.last_sent_at, c.last_id))
+        from (
+          (
+            select m.sent_at, m.id
+            from messages m
+            where m.app_id = c.app_id and m.conversation = c.key
+            and not m.purged
+            and (${notHeldSql} or (m.sent_at, m.id) = (c.last_sent_at, c.last_id))
+            order by m.sent_at desc, m.id desc
+            limit 1
+          )
+          union all
+          (
+            select m.sent_at, m.id
+            from messages m
+            where m.app_id = c.app_id and m.conversation = c.key
+            and m.purged
+            and (${notHeldSql} or (m.sent_at, m.id) = (c.last_sent_at, c.last_id))
+            order by m.sent_at desc, m.id desc
+            limit 1
+          )
+        ) m
         order by m.sent_at desc, m.id desc
         limit 1
       ) n

@@ -143,7 +143,7 @@ export const sections: readonly Section[] = [
       join (
         select conversation from conversation_states where app_id = $1 and uid = $2
       ) s on s.conversation = m.conversation
-      where m.app_id = $1 and m.sender = $2 and m.kind = 1
+      where m.app_id = $1 and m.sender = $2 and m.kind = 1 and not m.purged
       union all
       select m.id, m.conversation
       from messages m

@@ -1,6 +1,6 @@
 import type { Erasure } from '@parley/contract'
 import { sql } from 'kysely'
-import type { ErasableTable, ErasedUser, Tally } from '../../chat/erasure.ts'
+import { type ErasableTable, type ErasedUser, everyMessage, type Tally } from '../../chat/erasure.ts'
 import { digestOf } from '../../chat/users/erased.ts'
 import type { Context } from '../../context.ts'
 import { appKey } from '../../store/app-key.ts'
@@ -20,7 +20,8 @@ const selectTraces = statement(`
   select id, muid
   from messages
   where app_id = $1
-  and conversation = any($2::bigint[])`)
+  and conversation = any($2::bigint[])
+  and (not purged or purged)`)
 
 const selectMuidsInGroups = statement(`
   select muid
@@ -75,7 +76,8 @@ function leftIn({ name, naming }: ErasableTable, user: ErasedUser, { messages }:
   const inPairs =
     name === 'conversation_states'
       ? sql`(uid, conversation) in (select * from unnest(${others}::text[], ${pairs}::bigint[]))`
-      : conversation && sql`${sql.ref(conversation)} = any(${pairs}::bigint[])`
+      : conversation &&
+        sql`${sql.ref(conversation)} = any(${pairs}::bigint[])${name === 'messages' ? sql` and ${everyMessage}` : sql``}`
   const conditions = [
     ...uids.map((column) => sql`${sql.ref(column)} = ${uid}`),
     ...(inPairs ? [inPairs] : []),

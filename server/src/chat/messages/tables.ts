@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { appKey } from '../../store/app-key.ts'
 import type { Fragment } from '../../store/statement.ts'
 import { systemUid } from '../apps.ts'
-import { type ErasedUser, erasable, messagesInGroup, messagesInPairs, untouched } from '../erasure.ts'
+import { type ErasedUser, erasable, everyMessage, messagesInGroup, messagesInPairs, untouched } from '../erasure.ts'
 import { showDeletedUser } from '../users/rows.ts'
 import { releaseUsesOf } from './file-uses.ts'
 import { noStarter } from './threads.ts'
@@ -83,8 +83,16 @@ export const messageTables = [
         (user) => sql`
           delete from messages
           where app_id = ${appKey(user.appId)}
-          and conversation = any(${user.pairs}::bigint[])`,
+          and conversation = any(${user.pairs}::bigint[])
+          and ${everyMessage}`,
         forgetInActions,
+      ],
+      ofGroup: [
+        (group) => sql`
+          delete from messages
+          where app_id = ${appKey(group.appId)}
+          and conversation = ${group.conversation}
+          and ${everyMessage}`,
       ],
       // Only the position stays: a cursor that names the message still works. That of a held one is nobody else's.
       ofMessages: [
@@ -117,7 +125,8 @@ export const messageTables = [
 
 /**
  * Action messages of group events keep their entities; of a deleted user they keep what their other messages tell. What
- * does not count as unread is found in the index of the history alone, and action messages are among it.
+ * does not count as unread is found in the index of the history alone (in the words of which it is said), and action messages are
+ * among it.
  */
 function forgetInActions(user: ErasedUser): Fragment {
   const forget = (data: Fragment, part: 'by' | 'on') => {
@@ -134,6 +143,7 @@ function forgetInActions(user: ErasedUser): Fragment {
       from messages
       where app_id = ${appKey(user.appId)}
       and conversation = any(${user.groups}::bigint[])
+      and (countable or not purged)
       and not countable
     )
     update messages m

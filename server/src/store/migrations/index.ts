@@ -51,6 +51,7 @@ import * as removedOperators from './0096-removed-operators.ts'
 import * as notificationFlights from './0097-notification-flights.ts'
 import * as keyOrigins from './0098-key-origins.ts'
 import * as keyPredecessors from './0099-key-predecessors.ts'
+import * as removedMessages from './0100-removed-messages.ts'
 import * as upkeepIndexes from './0110-upkeep-indexes.ts'
 import type { Migration } from './migration.ts'
 
@@ -109,5 +110,6 @@ export const migrations: Record<string, Migration> = {
   '0097-notification-flights': notificationFlights,
   '0098-key-origins': keyOrigins,
   '0099-key-predecessors': keyPredecessors,
+  '0100-removed-messages': removedMessages,
   '0110-upkeep-indexes': upkeepIndexes,
 }

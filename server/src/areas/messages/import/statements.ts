@@ -161,6 +161,7 @@ const insertSteps = statement(`
     and m.app_id = r.app_id
     and m.conversation = r.conversation
     and m.sender = r.sender
+    and not m.purged
     and (m.sent_at, m.id) < (r.sent_at, r.id)
     order by m.sent_at desc, m.id desc
     limit 1
@@ -203,6 +204,7 @@ const bridgeGaps = statement(`
     where m.app_id = r.app_id
     and m.conversation = r.conversation
     and m.sender = r.sender
+    and not m.purged
     and (m.sent_at, m.id) > (r.sent_at, r.id)
     and m.sent_at <= c.timed_sent_at
     and case r.kind when 1 then m.delivered_at else m.read_at end is not null

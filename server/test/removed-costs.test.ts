@@ -1,0 +1,112 @@
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { retain } from '../src/areas/retention/job.ts'
+import { findDrift } from '../src/doctor/drift.ts'
+import { type Service, startParley } from './http/watched.ts'
+import { createGroup, dataOf, sayInGroup } from './support/chat.ts'
+import { createOwnDatabase, type OwnDatabase } from './support/own-database.ts'
+import { createExplainer, type Explainer, watchQueries } from './support/plans.ts'
+import { createUsers, createWorld, type World } from './support/world.ts'
+
+/** So many messages are removed for good, and so many stay. */
+const [removed, kept] = [6000, 5]
+/** What a page may look at of them: far less than what was removed. */
+const mostRows = 500
+const day = 86_400
+
+const { routes, seen } = watchQueries()
+let service: Service
+let database: OwnDatabase
+let world: World
+let client: pg.Client
+let explainer: Explainer
+let newest: string
+
+beforeAll(async () => {
+  database = await createOwnDatabase()
+  service = await startParley({ routes, connection: database.connection })
+  world = await createWorld(service)
+  await createUsers(world, 'alice', 'bob', 'carol')
+  await createGroup(world, 'team', 'alice', { participants: ['bob', 'carol'] })
+  await createGroup(world, 'other', 'alice', { participants: ['bob', 'carol'] })
+  const [team, other] = [
+    await sayInGroup(world, 'alice', 'team', 'a word'),
+    await sayInGroup(world, 'alice', 'other', 'a word'),
+  ]
+  client = service.parley.context.database.createClient('parley test plans')
+  await client.connect()
+  explainer = createExplainer(client)
+  await client.query('alter table messages set (autovacuum_enabled = false)')
+  // What was said before: much of it in the team, and some elsewhere.
+  await copy(team.id, removed)
+  await copy(other.id, removed / 2)
+  dataOf(await world.call('PATCH', `/apps/${world.app.name}/settings`, { messageRetentionDays: 30 }))
+  for (let i = 1; i < kept; i++) await sayInGroup(world, 'alice', 'team', `a word, ${i} times`)
+  newest = (await sayInGroup(world, 'alice', 'team', 'the last word')).id
+  const done = await retain(service.parley.context, Math.floor(Date.now() / 1000), { only: world.app.appId })
+  expect(done.removed).toBe(removed * 1.5)
+  await client.query('vacuum analyze messages')
+})
+
+afterAll(async () => {
+  await client?.end()
+  await service?.parley.close()
+  await database?.drop()
+})
+
+/** The same message again, so many times, each an hour older and all before the time of retention. */
+async function copy(id: string, times: number): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(
+    `select quote_ident(attname) as name from pg_attribute where attrelid = 'messages'::regclass and attnum > 0 and not attisdropped`,
+  )
+  const values = {
+    id: `nextval('message_ids')`,
+    sent_at: 'sent_at - $2 - g * 3600',
+    updated_at: 'sent_at - $2 - g * 3600',
+  }
+  const names = rows.map(({ name }) => name)
+  await client.query(
+    `insert into messages (${names.join(', ')})
+    select ${names.map((name) => values[name as keyof typeof values] ?? name).join(', ')}
+    from messages
+    cross join generate_series(1, ${times}) g
+    where id = $1`,
+    [id, 31 * day],
+  )
+}
+
+/** How many rows and entries of messages a request looks at. */
+async function looksAt(path: string, as?: string): Promise<number> {
+  seen.length = 0
+  const answer = await world.get(path, as === undefined ? {} : { as })
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+  let rows = 0
+  for (const query of seen.slice()) {
+    for (const read of await explainer.explain(query)) if (/^messages/.test(read.table)) rows += read.rows
+  }
+  expect(seen.length).toBeGreaterThan(0)
+  return rows
+}
+
+describe('What was removed for good is in nobody’s way:', () => {
+  it.each<[what: string, path: () => string, as?: string]>([
+    ['the newest page', () => '/groups/team/messages?affix=prepend', 'bob'],
+    ['the first page', () => '/groups/team/messages?affix=append', 'bob'],
+    ['a page back from the newest message', () => `/groups/team/messages?affix=prepend&id=${newest}`, 'bob'],
+    ['a filtered page', () => '/groups/team/messages?affix=prepend&category=message', 'bob'],
+    ['what is unread', () => '/groups/team/messages?unread=true', 'carol'],
+    ['how much is unread', () => '/messages?unread=true&count=true', 'carol'],
+    ['conversations', () => '/conversations', 'carol'],
+  ])('%s', async (_, path, as) => {
+    expect(await looksAt(path(), as)).toBeLessThan(mostRows)
+  })
+
+  it('and is gone with its conversation', async () => {
+    expect(await findDrift(service.parley.context.database, world.app.appId)).toEqual([])
+    dataOf(await world.delete('/groups/other'))
+    const left = await client.query(`select count(*)::int as count from messages where receiver = 'other' or purged`)
+    expect(left.rows).toEqual([{ count: removed }])
+    dataOf(await world.delete('/groups/team'))
+    expect((await client.query(`select from messages where kind = 2`)).rowCount).toBe(0)
+  })
+})
