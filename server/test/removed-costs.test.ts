@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { retain } from '../src/areas/retention/job.ts'
+import { step } from '../src/areas/retention/step.ts'
 import { findDrift } from '../src/doctor/drift.ts'
 import { type Service, startParley } from './http/watched.ts'
 import { createGroup, dataOf, sayInGroup } from './support/chat.ts'
@@ -99,6 +100,21 @@ describe('What was removed for good is in nobody’s way:', () => {
     ['conversations', () => '/conversations', 'carol'],
   ])('%s', async (_, path, as) => {
     expect(await looksAt(path(), as)).toBeLessThan(mostRows)
+  })
+
+  it('nor in that of retention when it begins anew', async () => {
+    const { context } = service.parley
+    await client.query('delete from retention_progress')
+    const pass = { appId: world.app.appId, place: 0, mode: 'delete', days: 30 } as const
+    let steps = 0
+    let isOver = false
+    while (!isOver) {
+      const done = await step(context, pass, Math.floor(Date.now() / 1000))
+      expect(done).toMatchObject({ removed: 0, stripped: 0 })
+      isOver = done?.isOver === true
+      steps++
+    }
+    expect(steps).toBeLessThan(5)
   })
 
   it('and is gone with its conversation', async () => {

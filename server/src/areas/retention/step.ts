@@ -21,6 +21,8 @@ export interface Done {
 
 /** Messages that a step looks at; their conversations are locked for as long. */
 const atOnce = 100
+/** Positions that it goes through for these: those of what was removed before are nobody's to wait for. */
+const positionsAtOnce = 5000
 /** What was passed over, and what was imported into the past, is looked at after so many seconds. */
 const anewAfter = 7 * 86_400
 
@@ -51,6 +53,13 @@ interface Position {
   readonly id: number
   readonly sentAt: number
   readonly conversation: number
+}
+
+/** What a step finds: messages, and at the end the last position that it has gone through. */
+interface Found extends Position {
+  readonly isEnd: boolean
+  /** Positions that it has gone through. */
+  readonly passed: number
 }
 
 /** A message that is due. */
@@ -118,12 +127,15 @@ export async function step(
     const [known] = await tx.query<Progress>(selectProgress, [appId, place])
     const isAnew = known === undefined || known.rule !== rule || known.beganAt <= now - anewAfter
     const from = isAnew ? { rule, beganAt: now, sentAt: 0, id: 0 } : known
-    const positions = (await tx.run(nextPositions(appId, place, from, before))) as Position[]
-    const last = positions.at(-1)
-    if (last === undefined) {
+    const found = (await tx.run(nextPositions(appId, place, from, before))) as Found[]
+    const end = found.at(-1)
+    if (end === undefined) {
       await tx.query(writeProgress, [appId, place, rule, from.beganAt, from.sentAt, from.id])
       return { removed: 0, stripped: 0, isOver: true }
     }
+    const positions = found.slice(0, -1)
+    const isFull = positions.length === atOnce
+    const last = (isFull && positions.at(-1)) || end
     await lockConversations(tx, appId, [...new Set(positions.map(({ conversation }) => conversation))])
     const due = await readDue(tx, appId, place, positions)
     const done =
@@ -131,21 +143,29 @@ export async function step(
     const touched = [...new Set(due.map(({ conversation }) => conversation))]
     if (done.removed + done.stripped > 0) await tx.query(raiseVersions, [appId, touched])
     await tx.query(writeProgress, [appId, place, rule, from.beganAt, last.sentAt, last.id])
-    return { ...done, isOver: positions.length < atOnce }
+    return { ...done, isOver: !isFull && end.passed < positionsAtOnce }
   })
 }
 
 function nextPositions(appId: number, place: number, { sentAt, id }: Progress, before: number): Fragment {
-  const inPlace = place === 0 ? sql`` : sql`and m.conversation = ${place}`
+  const inPlace = place === 0 ? sql`` : sql`and m.conversation = ${place} and not m.purged`
   return sql`
-    select m.id, m.sent_at as "sentAt", m.conversation
-    from messages m
-    where m.app_id = ${appKey(appId)}
-    ${inPlace}
-    and (m.sent_at, m.id) > (${sentAt}::bigint, ${id}::bigint)
-    and m.sent_at < ${before}
-    order by m.sent_at, m.id
-    limit ${atOnce}`
+    with passed as materialized (
+      select m.id, m.sent_at, m.conversation, m.purged
+      from messages m
+      where m.app_id = ${appKey(appId)}
+      ${inPlace}
+      and (m.sent_at, m.id) > (${sentAt}::bigint, ${id}::bigint)
+      and m.sent_at < ${before}
+      order by m.sent_at, m.id
+      limit ${positionsAtOnce}
+    )
+    select id, sent_at as "sentAt", conversation, false as "isEnd", 0 as passed
+    from (select * from passed where not purged order by sent_at, id limit ${atOnce}) next
+    union all
+    select id, sent_at, conversation, true, (select count(*) from passed)
+    from (select * from passed order by sent_at desc, id desc limit 1) ended
+    order by "isEnd", "sentAt", id`
 }
 
 /** Those of some messages that are there and that nothing keeps, as they are under the locks of their conversations. */
