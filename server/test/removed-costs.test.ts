@@ -4,9 +4,10 @@ import { retain } from '../src/areas/retention/job.ts'
 import { step } from '../src/areas/retention/step.ts'
 import { findDrift } from '../src/doctor/drift.ts'
 import { type Service, startParley } from './http/watched.ts'
-import { createGroup, dataOf, sayInGroup } from './support/chat.ts'
+import { createGroup, dataOf, say, sayInGroup } from './support/chat.ts'
 import { createOwnDatabase, type OwnDatabase } from './support/own-database.ts'
 import { createExplainer, type Explainer, watchQueries } from './support/plans.ts'
+import { until } from './support/until.ts'
 import { createUsers, createWorld, type World } from './support/world.ts'
 
 /** So many messages are removed for good, and so many stay. */
@@ -89,6 +90,14 @@ async function looksAt(path: string, as?: string): Promise<number> {
   return rows
 }
 
+/** How many entries of the index of conversations were read so far. */
+async function entriesRead(): Promise<number> {
+  const { rows } = await client.query<{ entries: number }>(
+    `select idx_tup_read::int as entries from pg_stat_user_indexes where indexrelname like 'messages%by_conversation'`,
+  )
+  return rows[0]?.entries ?? 0
+}
+
 describe('What was removed for good is in nobody’s way:', () => {
   it.each<[what: string, path: () => string, as?: string]>([
     ['the newest page', () => '/groups/team/messages?affix=prepend', 'bob'],
@@ -117,11 +126,23 @@ describe('What was removed for good is in nobody’s way:', () => {
     expect(steps).toBeLessThan(5)
   })
 
+  it('nor in that of the removal itself: a conversation is gone through once', async () => {
+    const { id } = await say(world, 'alice', 'bob', 'a word')
+    const before = await entriesRead()
+    await copy(id, 12_000)
+    dataOf(await world.delete('/conversations/alice_user_bob', undefined, { as: 'alice' }))
+    const read = await until(async () => {
+      const count = (await entriesRead()) - before
+      return count > 12_000 && count
+    })
+    expect(read).toBeLessThan(18_000)
+  })
+
   it('and is gone with its conversation', async () => {
     expect(await findDrift(service.parley.context.database, world.app.appId)).toEqual([])
     dataOf(await world.delete('/groups/other'))
     const left = await client.query(`select count(*)::int as count from messages where receiver = 'other' or purged`)
-    expect(left.rows).toEqual([{ count: removed }])
+    expect(left.rows).toEqual([{ count: removed + 12_001 }])
     dataOf(await world.delete('/groups/team'))
     expect((await client.query(`select from messages where kind = 2`)).rowCount).toBe(0)
   })

@@ -19,6 +19,7 @@ import { contentTraits, isHeld } from '../../chat/messages/traits.ts'
 import { forgetEngineAnswers, forgetJudgedText, wasJudged } from '../../chat/moderation/forget.ts'
 import { leaveQueue } from '../../chat/moderation/queue.ts'
 import type { RolePolicy } from '../../chat/roles/policies.ts'
+import type { Position } from '../../chat/sight/condition.ts'
 import { notHeldIn } from '../../chat/sight/participation.ts'
 import type { Context } from '../../context.ts'
 import type { Transaction } from '../../store/database.ts'
@@ -198,11 +199,13 @@ const selectReplies = statement(`
   and not purged
   order by sent_at, id`)
 
+/** From a position on: the entries of what was removed before it are in the index for as long as the transaction lasts. */
 const selectOfConversation = statement(`
-  select id
+  select id, sent_at as "sentAt"
   from messages
   where app_id = $1
   and conversation = $2
+  and (sent_at, id) > ($3, $4)
   and not purged
   order by sent_at, id
   limit 5000`)
@@ -214,10 +217,12 @@ export async function purgeConversation(
   appId: number,
   conversation: number,
 ): Promise<void> {
-  for (;;) {
-    const rows = await tx.query<{ id: number }>(selectOfConversation, [appId, conversation])
-    if (rows.length === 0) break
-    await erase(tx, tables, 'ofMessages', { appId, ids: rows.map((row) => row.id) })
+  let last: Position | undefined = { sentAt: 0, id: 0 }
+  while (last !== undefined) {
+    const { sentAt, id }: Position = last
+    const rows: Position[] = await tx.query<Position>(selectOfConversation, [appId, conversation, sentAt, id])
+    if (rows.length > 0) await erase(tx, tables, 'ofMessages', { appId, ids: rows.map((row) => row.id) })
+    last = rows.at(-1)
   }
   await tx.query(raiseVersion, [appId, conversation])
 }
