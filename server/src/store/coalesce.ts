@@ -23,8 +23,11 @@ export interface CoalescerOptions<Item, Result> {
    * a batch holds where it is left out.
    */
   readonly enough?: number
-  /** Writes a batch; gives one result (or error) for each item, in order. It throws when the batch as a whole failed. */
-  readonly write: (items: Item[]) => Promise<Array<Result | Error>>
+  /**
+   * Writes a batch; gives one result (or error) for each item, in order, or the promise of one that is still to come: the batch is
+   * over without it. It throws when the batch as a whole failed.
+   */
+  readonly write: (items: Item[]) => Promise<Array<Result | Error | Promise<Result>>>
   /** May parts of a batch that failed with this error succeed on their own? */
   readonly isDivisible: (error: unknown) => boolean
   readonly onBatch?: (size: number) => void
@@ -32,7 +35,7 @@ export interface CoalescerOptions<Item, Result> {
 
 interface Waiting<Item, Result> {
   readonly item: Item
-  readonly resolve: (result: Result) => void
+  readonly resolve: (result: Result | Promise<Result>) => void
   readonly reject: (error: unknown) => void
 }
 
@@ -117,7 +120,7 @@ async function writeBatch<Item, Result>(
     for (const [i, waiting] of batch.entries()) {
       const result = results[i]
       if (result instanceof Error) waiting.reject(result)
-      else waiting.resolve(result as Result)
+      else waiting.resolve(result as Result | Promise<Result>)
     }
   } catch (error) {
     if (batch.length === 1 || !options.isDivisible(error)) {

@@ -110,6 +110,11 @@ export function isCanceled(error: unknown): boolean {
   return error instanceof Error && (error as { code?: unknown }).code === '57014'
 }
 
+/** Was a lock not to be had within the time that it may be waited for? Nothing was done. */
+export function isLockTimeout(error: unknown): boolean {
+  return error instanceof Error && (error as { code?: unknown }).code === '55P03'
+}
+
 /** Did it rely on a statement that was to be prepared before it, and was not? */
 export function isUnprepared(error: unknown): boolean {
   return error instanceof Error && (error as { code?: unknown }).code === '26000'

@@ -66,3 +66,29 @@ export function lockConversations(columns: string): Statement {
 export const lockKeys = statement(`
   select count(*)
   from (${lockConversations('c.key').text}) l`)
+
+/**
+ * Which rows of a batch would wait for somebody: who has locked their conversation, or a user between whom and the other one it
+ * would be made. Waits for nobody itself. Gives their places, from 1.
+ */
+export const findHeldKeys = statement(`
+  select w.n::int as place
+  from unnest($1::int[], $2::smallint[], $3::text[], $4::text[]) with ordinality as w(app_id, kind, first, second, n)
+  where exists (
+    select
+    from conversations c
+    where c.app_id = w.app_id and c.kind = w.kind and c.first = w.first and c.second = w.second
+    and not exists (
+      select
+      from (select v.key from conversations v where v.app_id = c.app_id and v.key = c.key for no key update skip locked) free
+    )
+  )
+  or w.kind = 1 and exists (
+    select
+    from users u
+    where u.app_id = w.app_id and u.uid in (w.first, w.second)
+    and not exists (
+      select
+      from (select v.uid from users v where v.app_id = u.app_id and v.uid = u.uid for key share skip locked) free
+    )
+  )`)

@@ -12,11 +12,12 @@ import { type Channel, type Query, withChannel } from '../../../store/channel.ts
 import { type Coalescer, createCoalescer } from '../../../store/coalesce.ts'
 import { isConnectionFailure, isRetryable } from '../../../store/connection.ts'
 import type { Database } from '../../../store/database.ts'
+import { createHeldApart, hurry, patienceMs, settingsOfPatience } from '../../../store/held.ts'
 import { tracedChannel } from '../../../store/traced.ts'
 import { ended, type Tracing } from '../../../tracing/tracing.ts'
 import { createImportWriter, type ImportWriter } from '../import/writer.ts'
 import { createPublishOrder, type PublishOrder } from '../publish-order.ts'
-import { batchQueries, writtenRows } from './batch.ts'
+import { batchQueries, heldQuery, writtenRows } from './batch.ts'
 import { type MessageRow, nameOf, type WrittenRow } from './row.ts'
 
 /** Writes what is sent, coalesced: while one batch is being written, the next collects. */
@@ -68,10 +69,26 @@ export interface MessageWriterParts {
 export function createMessageWriter(parts: MessageWriterParts): MessageWriter {
   const { database, metrics, events, usage, tracing } = parts
   const channels = Array.from({ length: maxInFlight }, (_, i) =>
-    database.openChannel(`parley writer ${i}`, writerSettings),
+    database.openChannel(`parley writer ${i}`, settingsOfPatience(patienceMs, writerSettings)),
   )
   const knownConversations = createCache<string, true>({ max: 100_000 })
+  const isDivisible = (error: unknown) => !isConnectionFailure(error)
+  const onBatch = (size: number) => metrics.batches.observe({ writer: 'send' }, size)
 
+  const held = createHeldApart<MessageRow, WrittenRow>({
+    ...{ database, name: 'parley writer apart', settings: writerSettings, maxBatch, isDivisible, onBatch },
+    appOf: ({ appId }) => appId,
+    nameOf: conversationName,
+    async write(channel, rows, { isHurried, isApart }) {
+      const written = await writeBatch(channel, events, knownConversations, rows, { isHurried, createsAll: isApart })
+      for (const [i, row] of rows.entries()) if (isSent(row, written[i])) usage.sent(row.appId)
+      return written
+    },
+    async findHeld(channel, rows) {
+      const { rows: found } = await channel.query(heldQuery(rows))
+      return found.map(({ place }) => place - 1)
+    },
+  })
   const sends: Coalescer<MessageRow, WrittenRow> = createCoalescer({
     maxBatch,
     maxInFlight,
@@ -81,17 +98,14 @@ export function createMessageWriter(parts: MessageWriterParts): MessageWriter {
       const span = tracing?.gather('write batch', rows, {
         attributes: { 'messaging.batch.message_count': rows.length },
       })
-      const write = (channel: Channel) => writeBatch(channel, events, knownConversations, rows)
-      const written =
-        span === undefined
-          ? await withChannel(channels, write)
-          : await ended(span, () => withChannel(channels, (channel) => write(tracedChannel(channel, span))))
-      if (span !== undefined) for (const row of rows) row.span?.link(span)
-      for (const [i, row] of rows.entries()) if (isSent(row, written[i])) usage.sent(row.appId)
+      if (span === undefined) return withChannel(channels, (channel) => held.write(channel, rows))
+      const write = (channel: Channel) => held.write(tracedChannel(channel, span), rows)
+      const written = await ended(span, () => withChannel(channels, write))
+      for (const row of rows) row.span?.link(span)
       return written
     },
-    isDivisible: (error) => !isConnectionFailure(error),
-    onBatch: (size) => metrics.batches.observe({ writer: 'send' }, size),
+    isDivisible,
+    onBatch,
   })
   const imports = createImportWriter(database, metrics)
   return {
@@ -100,7 +114,7 @@ export function createMessageWriter(parts: MessageWriterParts): MessageWriter {
       return span === undefined ? sends.submit(row) : ended(span, () => sends.submit(row))
     },
     async drain() {
-      await Promise.all([sends.drain(), imports.drain()])
+      await Promise.all([sends.drain().then(held.drain), imports.drain()])
     },
     judge: createGroupJudge(database),
     entities: createEntityCache(database),
@@ -120,10 +134,12 @@ async function writeBatch(
   events: Events,
   known: LRUCache<string, true>,
   rows: readonly MessageRow[],
+  { isHurried, createsAll }: { readonly isHurried: boolean; readonly createsAll: boolean },
 ): Promise<Array<WrittenRow | Error>> {
   const written = new Map<MessageRow, WrittenRow | Error>()
   const { first, repeats } = foldRepeats(rows)
-  const isNew = (row: MessageRow) => row.kind === 'user' && known.get(conversationName(row)) === undefined
+  const isNew = (row: MessageRow) =>
+    row.kind === 'user' && (createsAll || known.get(conversationName(row)) === undefined)
   const strange = first.filter(isNew)
   const options = { create: strange.length > 0, now: Math.floor(Date.now() / 1000) }
 
@@ -131,7 +147,7 @@ async function writeBatch(
   for (let attempt = 1; ; attempt++) {
     let answered: WrittenRow[]
     try {
-      const results = await runTransaction(channel, batchQueries(pending, options))
+      const results = await runTransaction(channel, batchQueries(pending, options), isHurried)
       const { written: rows, risen } = writtenRows(pending, results, options)
       answered = rows
       publishRisen(events, risen, options.now)
@@ -178,10 +194,11 @@ function conversationName(row: MessageRow): string {
   return nameOf(row, partsOf(row))
 }
 
-async function runTransaction(channel: Channel, queries: Query[]) {
+async function runTransaction(channel: Channel, queries: Query[], isHurried: boolean) {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await channel.transaction(queries)
+      if (!isHurried) return await channel.transaction(queries)
+      return (await channel.transaction([hurry, ...queries])).slice(1)
     } catch (error) {
       if (attempt === maxAttempts || !isRetryable(error)) throw error
     }

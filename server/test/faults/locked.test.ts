@@ -1,0 +1,114 @@
+import pg from 'pg'
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
+import { createGroup, dataOf, refusal, texts } from '../support/chat.ts'
+import { until } from '../support/until.ts'
+import { type Answer, createUsers, createWorld, type World } from '../support/world.ts'
+
+/** Somebody else holds rows for long, as whoever erases a large group does. */
+let holder: pg.Client
+
+beforeEach(async () => {
+  holder = new pg.Client(inject('connection'))
+  await holder.connect()
+  await holder.query('begin')
+})
+afterEach(() => holder.end())
+
+const release = () => holder.query('rollback')
+
+/** Whom the holder keeps waiting, by the names of their connections. */
+async function countWaiting(name = 'parley%'): Promise<number> {
+  const { rows } = await holder.query(
+    `select count(*)::int as count from pg_stat_activity
+     where application_name like $1 and wait_event_type = 'Lock' and pg_backend_pid() = any(pg_blocking_pids(pid))`,
+    [name],
+  )
+  return rows[0].count
+}
+
+/** Requests that are not answered yet. */
+function asked(answers: Array<Promise<Answer>>): { readonly unanswered: number; all(): Promise<Answer[]> } {
+  let unanswered = answers.length
+  for (const answer of answers) answer.finally(() => unanswered--).catch(() => {})
+  return {
+    get unanswered() {
+      return unanswered
+    },
+    all: () => Promise.all(answers),
+  }
+}
+
+/** An app with a group of alice, bob and carol, and another app beside it. */
+async function scene(): Promise<{ world: World; other: World }> {
+  const [world, other] = await Promise.all([createWorld(), createWorld()])
+  await createUsers(world, 'alice', 'bob', 'carol')
+  await createUsers(other, 'dave', 'erin')
+  await createGroup(world, 'g', 'alice', { participants: ['bob', 'carol'] })
+  return { world, other }
+}
+
+const statuses = (answers: Answer[]) => answers.map(({ status }) => status)
+const send = (world: World, sender: string, receiver: string, receiverType: 'user' | 'group', text: string) =>
+  world.post('/messages', { receiver, receiverType, data: { text } }, { as: sender })
+
+/** Two that do not go together: the second is sent once the first waits. */
+async function inTwoTurns(first: () => Promise<Answer>, second: () => Promise<Answer>) {
+  const sent = [first()]
+  await until(async () => (await countWaiting()) > 0)
+  // Longer than one batch lets another one wait.
+  await holder.query('select pg_sleep(0.1)')
+  sent.push(second())
+  await holder.query('select pg_sleep(0.1)')
+  return asked(sent)
+}
+
+describe('While a conversation is locked for long', () => {
+  const lockGroup = async ({ app }: World) => {
+    await holder.query(`select from conversations where app_id = $1 and first = 'g' for update`, [app.appId])
+  }
+
+  it('sends elsewhere are answered, and those into it once it is free, in their order', async () => {
+    const { world, other } = await scene()
+    await send(world, 'alice', 'bob', 'user', 'before')
+    await lockGroup(world)
+    const waiting = await inTwoTurns(
+      () => send(world, 'alice', 'g', 'group', 'one'),
+      () => send(world, 'bob', 'g', 'group', 'two'),
+    )
+    // Known conversations and new ones, of the same app and of another, and more than one.
+    for (const answer of [
+      await send(other, 'dave', 'erin', 'user', 'elsewhere'),
+      await send(world, 'alice', 'bob', 'user', 'after'),
+      await send(world, 'bob', 'carol', 'user', 'new'),
+    ]) {
+      expect(answer.status).toBe(200)
+    }
+    // Both wait apart by now, behind each other.
+    await until(async () => (await countWaiting('parley writer _')) === 0)
+    expect(waiting.unanswered).toBe(2)
+    await release()
+    expect(statuses(await waiting.all())).toEqual([200, 200])
+    expect((await send(world, 'alice', 'g', 'group', 'three')).status).toBe(200)
+    expect(texts(await world.get('/groups/g/messages?category=message', { as: 'carol' }))).toEqual([
+      'one',
+      'two',
+      'three',
+    ])
+  })
+
+  it('one bad message among those that wait fails alone, and what is said twice is there once', async () => {
+    const { world } = await scene()
+    await lockGroup(world)
+    const said = (sender: string, muid: string) =>
+      world.post('/messages', { receiver: 'g', receiverType: 'group', muid, data: { text: muid } }, { as: sender })
+    const first = said('alice', 'first')
+    await until(async () => (await countWaiting('parley writer apart%')) > 0)
+    await createUsers(world, 'zoe')
+    const waiting = asked([first, said('bob', 'twice'), said('zoe', 'stranger'), said('bob', 'twice')])
+    await release()
+    const answers = await waiting.all()
+    expect(statuses(answers)).toEqual([200, 200, 403, 200])
+    expect(refusal(answers[2] as Answer)).toBe('403 ERR_GROUP_NOT_JOINED')
+    expect(dataOf(answers[1] as Answer).id).toBe(dataOf(answers[3] as Answer).id)
+  })
+})
