@@ -1,6 +1,8 @@
 /** Gathers concurrent requests into batches: while one batch is being written, the next collects. */
 export interface Coalescer<Item, Result> {
   submit(item: Item): Promise<Result>
+  /** Puts items that came before what waits now ahead of it, in their order. */
+  resume(items: readonly Item[]): ReadonlyArray<Promise<Result>>
   /** Resolves when nothing is waiting or being written. */
   drain(): Promise<void>
 }
@@ -78,16 +80,28 @@ export function createCoalescer<Item, Result>(options: CoalescerOptions<Item, Re
     pump()
   }
 
+  const pumpSoon = () => {
+    if (scheduled) return
+    scheduled = true
+    // After the events at hand, so that requests that arrived together go together.
+    setImmediate(pump)
+  }
+
   return {
     submit(item) {
       return new Promise((resolve, reject) => {
         waiting.push({ item, resolve, reject })
-        if (!scheduled) {
-          scheduled = true
-          // After the events at hand, so that requests that arrived together go together.
-          setImmediate(pump)
-        }
+        pumpSoon()
       })
+    },
+    resume(items) {
+      const resumed: Waiting<Item, Result>[] = []
+      const promises = items.map(
+        (item) => new Promise<Result>((resolve, reject) => void resumed.push({ item, resolve, reject })),
+      )
+      waiting.unshift(...resumed)
+      pumpSoon()
+      return promises
     },
     drain() {
       if (inFlight === 0 && waiting.length === 0) return Promise.resolve()

@@ -25,7 +25,13 @@ async function whileLocked(world: World, work: (waiting: (batches: number) => Pr
     await tx.run(sql`
       select key from conversations
       where app_id = ${world.app.appId} and first = 'alice' and second = 'bob' for update`)
-    await work((batches) => until(async () => (await countWaiting()) >= batches))
+    await work((batches) =>
+      until(async () => {
+        // The database ends a transaction that stands still.
+        await tx.run(sql`select 1`)
+        return (await countWaiting()) >= batches
+      }),
+    )
   })
 }
 
@@ -74,7 +80,8 @@ describe('Two sends with one muid at the same instant are one message', () => {
     })
     await expectOne(world, sent, 'twice')
     expect((await Promise.all(others)).map(({ status }) => status)).toEqual([200])
-    expect(sizes).toContain(2)
+    // With the other one where that has waited for more than one turn.
+    expect(sizes.some((size) => size === 2 || size === 3)).toBe(true)
     observe.mockRestore()
   })
 })

@@ -1,27 +1,37 @@
 import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
-import { createGroup, dataOf, refusal, texts } from '../support/chat.ts'
+import { createGroup, dataOf, refusal, sayInGroup, texts } from '../support/chat.ts'
 import { until } from '../support/until.ts'
 import { type Answer, createUsers, createWorld, type World } from '../support/world.ts'
 
 /** Somebody else holds rows for long, as whoever erases a large group does. */
 let holder: pg.Client
+/** Sees who waits: within a transaction that would be the same picture again and again. */
+let watcher: pg.Client
 
 beforeEach(async () => {
   holder = new pg.Client(inject('connection'))
-  await holder.connect()
+  watcher = new pg.Client(inject('connection'))
+  await Promise.all([holder.connect(), watcher.connect()])
   await holder.query('begin')
 })
-afterEach(() => holder.end())
+afterEach(async () => {
+  await Promise.all([holder.end(), watcher.end()])
+})
 
 const release = () => holder.query('rollback')
 
-/** Whom the holder keeps waiting, by the names of their connections. */
+/** Whom the holder keeps waiting, and who waits behind them, by the names of their connections. */
 async function countWaiting(name = 'parley%'): Promise<number> {
-  const { rows } = await holder.query(
-    `select count(*)::int as count from pg_stat_activity
-     where application_name like $1 and wait_event_type = 'Lock' and pg_backend_pid() = any(pg_blocking_pids(pid))`,
-    [name],
+  const { rows: held } = await holder.query('select pg_backend_pid() as pid')
+  const { rows } = await watcher.query(
+    `with recursive waiting as (
+       select pid from pg_stat_activity where $2::int = any(pg_blocking_pids(pid))
+       union
+       select a.pid from pg_stat_activity a join waiting w on w.pid = any(pg_blocking_pids(a.pid))
+     )
+     select count(*)::int as count from waiting join pg_stat_activity using (pid) where application_name like $1`,
+    [name, held[0].pid],
   )
   return rows[0].count
 }
@@ -56,9 +66,9 @@ async function inTwoTurns(first: () => Promise<Answer>, second: () => Promise<An
   const sent = [first()]
   await until(async () => (await countWaiting()) > 0)
   // Longer than one batch lets another one wait.
-  await holder.query('select pg_sleep(0.1)')
+  await watcher.query('select pg_sleep(0.1)')
   sent.push(second())
-  await holder.query('select pg_sleep(0.1)')
+  await watcher.query('select pg_sleep(0.1)')
   return asked(sent)
 }
 
@@ -110,5 +120,28 @@ describe('While a conversation is locked for long', () => {
     expect(statuses(answers)).toEqual([200, 200, 403, 200])
     expect(refusal(answers[2] as Answer)).toBe('403 ERR_GROUP_NOT_JOINED')
     expect(dataOf(answers[1] as Answer).id).toBe(dataOf(answers[3] as Answer).id)
+  })
+
+  it('marks of other groups are made, and those in it once it is free', async () => {
+    const { world, other } = await scene()
+    await createGroup(other, 'g', 'dave', { participants: ['erin'] })
+    await createGroup(world, 'h', 'alice', { participants: ['bob'] })
+    await sayInGroup(world, 'alice', 'g', 'read this')
+    await sayInGroup(world, 'alice', 'h', 'and this')
+    await sayInGroup(other, 'dave', 'g', 'read that')
+    await lockGroup(world)
+    const read = (there: World, uid: string, guid: string) =>
+      there.post(`/groups/${guid}/conversation/read`, {}, { as: uid })
+    const waiting = await inTwoTurns(
+      () => read(world, 'bob', 'g'),
+      () => read(world, 'carol', 'g'),
+    )
+    expect((await read(other, 'erin', 'g')).status).toBe(200)
+    expect((await read(world, 'bob', 'h')).status).toBe(200)
+    expect(waiting.unanswered).toBe(2)
+    await release()
+    expect(statuses(await waiting.all())).toEqual([200, 200])
+    const { unreadMessageCount } = dataOf(await world.get('/groups/g/conversation', { as: 'bob' }))
+    expect(unreadMessageCount).toBe('0')
   })
 })

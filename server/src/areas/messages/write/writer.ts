@@ -79,6 +79,7 @@ export function createMessageWriter(parts: MessageWriterParts): MessageWriter {
     ...{ database, name: 'parley writer apart', settings: writerSettings, maxBatch, isDivisible, onBatch },
     appOf: ({ appId }) => appId,
     nameOf: conversationName,
+    resume: (rows) => sends.resume(rows),
     async write(channel, rows, { isHurried, isApart }) {
       const written = await writeBatch(channel, events, knownConversations, rows, { isHurried, createsAll: isApart })
       for (const [i, row] of rows.entries()) if (isSent(row, written[i])) usage.sent(row.appId)
