@@ -52,14 +52,20 @@ export function clientSettings(connection: ConnectionSettings, applicationName: 
 /**
  * A pool of connections. Whoever waits for one waits as long as the others take: that they are busy, behind a lock, does
  * not mean that the database is away. Only connecting itself has its time.
+ * @param lockTimeoutMs how long a statement waits for a lock; 0 for as long as it takes
  */
 export function createPool(
   connection: ConnectionSettings,
   applicationName: string,
   max: number,
   connectTimeoutMillis = connection.connectionTimeoutMillis ?? connectTimeoutMs,
+  lockTimeoutMs = 0,
 ): pg.Pool {
-  const settings = { ...clientSettings(connection, applicationName), connectionTimeoutMillis: connectTimeoutMillis }
+  const settings = {
+    ...clientSettings(connection, applicationName),
+    connectionTimeoutMillis: connectTimeoutMillis,
+    ...(lockTimeoutMs > 0 && { lock_timeout: lockTimeoutMs }),
+  }
   // What the pool hands on has its own, unlimited, time, and hides the password.
   class PoolClient extends pg.Client {
     constructor() {

@@ -1,7 +1,8 @@
 import pg from 'pg'
 import { type Channel, createChannel } from './channel.ts'
-import { type ConnectionSettings, clientSettings, cutConnection } from './connection.ts'
+import { type ConnectionSettings, clientSettings, cutConnection, isLockTimeout } from './connection.ts'
 import { isInDoubt } from './doubt.ts'
+import { settingsOfPatience } from './held.ts'
 import { createLookups, isLookup } from './lookups.ts'
 import { lowerPriority } from './priority.ts'
 import { ofService, type Reader } from './reader.ts'
@@ -23,6 +24,8 @@ export interface Transaction extends Queryable {
   affect(fragment: Fragment): Promise<{ readonly command: string; readonly rows: number }>
   /** What is to be done once the transaction is committed (drop caches, publish events). Not done when it fails. */
   afterCommit(action: () => void): void
+  /** What is to be done when it fails: it may be some time before it is tried again. */
+  afterFailure(action: () => void): void
 }
 
 /** PostgreSQL, as the areas see it. What is composed (`run`) is a list: it has a time limit, and waits for its turn. */
@@ -34,8 +37,9 @@ export interface Database extends Queryable {
   /** Connections of their own for another kind of reads that may take long. */
   openReads(kind: ReadKind): Reads
   /**
-   * Runs `work` in a transaction on a connection of its own; rolled back when `work` throws. Deadlocks are tried again,
-   * so `work` must not have effects outside the database before it returns (see `afterCommit`).
+   * Runs `work` in a transaction on a connection of its own; rolled back when `work` throws. Deadlocks are tried again, and so is
+   * what somebody else has locked for long, apart from all others. So `work` must not have effects outside the database before it
+   * returns (see `afterCommit`).
    */
   transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>
   /**
@@ -74,6 +78,12 @@ const lookupsAtOnce = 2 * lookupReaders
  * its limit, which is there so that nobody waits behind one for ever.
  */
 const lookupSettings = `set plan_cache_mode = force_generic_plan; set statement_timeout = '15s'`
+const changers = 2
+/**
+ * What changes rows by their keys goes beside the look-ups, many statements on one connection, and hardly ever waits for anybody. What
+ * would wait for longer than this, in milliseconds, begins anew among the transactions, where nobody is behind it.
+ */
+const changePatienceMs = 25
 const longLists = 8
 /** Most lists take a few milliseconds. */
 const quickListMs = 100
@@ -95,7 +105,10 @@ export function openDatabase(connection: ConnectionSettings, options: DatabaseOp
   const lookups = Array.from({ length: lookupReaders }, (_, i) =>
     createChannel(connection, `parley reader ${i}`, lookupSettings),
   )
-  const channels: Channel[] = lookups.slice()
+  const changes = Array.from({ length: changers }, (_, i) =>
+    createChannel(connection, `parley changer ${i}`, settingsOfPatience(changePatienceMs, lookupSettings)),
+  )
+  const channels: Channel[] = [...lookups, ...changes]
   const reads: Reads[] = []
   const doubting = new Set<() => void>()
   const tellDoubt = () => {
@@ -105,6 +118,7 @@ export function openDatabase(connection: ConnectionSettings, options: DatabaseOp
   /** Open connections that listen. */
   const listeners = new Set<pg.ClientBase>()
   let next = 0
+  let nextChange = 0
 
   const openReads = (kind: ReadKind): Reads => {
     const opened = createReads({
@@ -138,10 +152,23 @@ export function openDatabase(connection: ConnectionSettings, options: DatabaseOp
   const ask = async <Row>(statement: Statement, values: unknown[]) =>
     (await lookup().query({ ...statement, values })).rows as Row[]
   const together = createLookups(ask, lookupsAtOnce)
+  const change = async <Row>(reader: Reader, statement: Statement, values: unknown[]) => {
+    suspension.check()
+    const channel = changes[nextChange++ % changes.length] as Channel
+    try {
+      return (await channel.query({ ...statement, values })).rows as Row[]
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error
+      return transactions.run(reader, (tx) => tx.query<Row>(statement, values))
+    }
+  }
 
   const readAs = (reader: Reader): Database => ({
     ...database,
     reader,
+    query: (statement, values = []) =>
+      statement.locks === true ? change(reader, statement, values) : database.query(statement, values),
+    transaction: (work) => transactions.run(reader, work),
     async run<Row>(fragment: Fragment<Row>) {
       return (await lists.run(compileFragment(fragment), reader)).rows as Row[]
     },
@@ -152,12 +179,13 @@ export function openDatabase(connection: ConnectionSettings, options: DatabaseOp
     openReads,
     lists: lists.load,
     query<Row>(statement: Statement, values: unknown[] = []) {
+      if (statement.locks === true) return change<Row>(ofService, statement, values)
       return isLookup(statement) ? together.ask<Row>(statement, values) : ask<Row>(statement, values)
     },
     async run<Row>(fragment: Fragment<Row>) {
       return (await lists.run(compileFragment(fragment), ofService)).rows as Row[]
     },
-    transaction: transactions.run,
+    transaction: (work) => transactions.run(ofService, work),
     openChannel(name, setup, givesWay = false, isSilent = false) {
       const giveWay =
         givesWay && options.giveWay === true ? (processId: number) => void lowerPriority(processId) : undefined

@@ -14,11 +14,16 @@ import { LRUCache } from 'lru-cache'
 export interface Statement {
   readonly name: string
   readonly text: string
+  /** It changes rows or locks them, so it may have to wait for whoever has locked them before. */
+  readonly locks?: boolean
 }
+
+const locking = /\b(insert\s+into|delete\s+from|update\s+[a-z_]+|for\s+(no\s+key\s+)?update|for\s+(key\s+)?share)\b/i
 
 /** Makes a named statement; the name comes from the text, so that equal texts share one. */
 export function statement(text: string): Statement {
-  return { name: createHash('sha1').update(text).digest('base64url').slice(0, 20), text }
+  const name = createHash('sha1').update(text).digest('base64url').slice(0, 20)
+  return { name, text, locks: locking.test(text) }
 }
 
 /** A statement whose rows are lists of their columns: for what is read most, since making an object of names costs more. */

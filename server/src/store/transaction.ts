@@ -6,14 +6,20 @@ import { compileFragment, type Fragment, type Statement } from './statement.ts'
 /**
  * Runs a transaction on a connection that nobody else uses meanwhile; rolled back when `work` throws.
  * @param isPipelined the connection takes queries while others are under way: `begin` is not waited for
+ * @param begin what it begins with
  * @param onBroken hears when not even rolling back worked: the connection is of no more use
  */
 export async function runTransaction<Result>(
   client: pg.ClientBase,
   work: (tx: Transaction) => Promise<Result>,
-  { isPipelined, onBroken }: { readonly isPipelined: boolean; readonly onBroken: (failure: Error) => void },
+  {
+    isPipelined,
+    onBroken,
+    begin = 'begin',
+  }: { readonly isPipelined: boolean; readonly onBroken: (failure: Error) => void; readonly begin?: string },
 ): Promise<Result> {
   const afterCommit: Array<() => void> = []
+  const afterFailure: Array<() => void> = []
   const ask = isPipelined ? (query: pg.QueryConfig) => client.query(query) : oneAfterTheOther(client)
   let isOver = false
   let isCommitting = false
@@ -36,10 +42,11 @@ export async function runTransaction<Result>(
       return { command, rows: rowCount ?? 0 }
     },
     afterCommit: (action) => void afterCommit.push(action),
+    afterFailure: (action) => void afterFailure.push(action),
   }
   let result: Result
   try {
-    const begun = ask({ text: 'begin' })
+    const begun = ask({ text: begin })
     if (!isPipelined) await begun
     ;[result] = await Promise.all([work(tx), begun])
     isOver = true
@@ -50,6 +57,7 @@ export async function runTransaction<Result>(
     isOver = true
     if (isCommitting && afterCommit.length > 0) noteDoubt(error)
     await ask({ text: 'rollback' }).catch(onBroken)
+    for (const action of afterFailure) action()
     throw error
   }
   for (const action of afterCommit) action()

@@ -1,9 +1,19 @@
 import type pg from 'pg'
-import { type ConnectionSettings, createPool, cutConnection, isOutdated, isRetryable } from './connection.ts'
+import {
+  type ConnectionSettings,
+  createPool,
+  cutConnection,
+  isLockTimeout,
+  isOutdated,
+  isRetryable,
+} from './connection.ts'
 import type { Transaction } from './database.ts'
 import { isInDoubt } from './doubt.ts'
+import { hurriedMs, patienceMs, turnMs } from './held.ts'
+import type { Reader } from './reader.ts'
 import type { Suspension } from './suspension.ts'
 import { runTransaction } from './transaction.ts'
+import { createTurns } from './turns.ts'
 
 /** Connections of a pool. */
 export interface PoolLoad {
@@ -15,8 +25,8 @@ export interface PoolLoad {
 
 /** The pool in which transactions run. */
 export interface Transactions {
-  /** As `Database.transaction`. */
-  run<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>
+  /** As `Database.transaction`, on somebody's behalf. @throws ReadsFullError where too many wait for locks already */
+  run<Result>(reader: Reader, work: (tx: Transaction) => Promise<Result>): Promise<Result>
   readonly pool: PoolLoad
   /** Cuts all connections, busy and idle. */
   reset(): void
@@ -26,49 +36,108 @@ export interface Transactions {
 const connections = 8
 const attempts = 4
 
-/** @param onDoubt hears when a transaction may be committed, and what was to be done then is not */
+/** Of those that wait for what somebody else has locked for long: none stands in the way of other transactions, nor of other apps. */
+const apart = {
+  ...{ atOnce: 4, atOncePerApp: 3, atOncePerUser: 2, atOncePerKey: 2 },
+  ...{ waiting: 10_000, waitingPerApp: 2_000, waitingPerReader: Number.POSITIVE_INFINITY },
+}
+
+/**
+ * The pool in which transactions run, and one in which they wait for locks.
+ * @param onDoubt hears when a transaction may be committed, and what was to be done then is not
+ */
 export function openTransactions(
   connection: ConnectionSettings,
   suspension: Suspension,
   onDoubt: () => void,
 ): Transactions {
-  const pool = createPool(connection, 'parley', connections)
   const clients = new Set<pg.ClientBase>()
-  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
-  pool.on('error', () => {})
-  pool.on('connect', (client) => {
-    client.on('error', () => {})
-    clients.add(client)
-    client.once('end', () => clients.delete(client))
-  })
-  return {
-    async run(work) {
-      for (let attempt = 1; ; attempt++) {
+  const open = (name: string, max: number, lockTimeoutMs: number): pg.Pool => {
+    const pool = createPool(connection, name, max, undefined, lockTimeoutMs)
+    // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+    pool.on('error', () => {})
+    pool.on('connect', (client) => {
+      client.on('error', () => {})
+      clients.add(client)
+      client.once('end', () => clients.delete(client))
+    })
+    return pool
+  }
+  const pool = open('parley', connections, patienceMs)
+  const poolApart = open('parley apart', apart.atOnce, 0)
+  const inTurn = createTurns('transaction', apart, 0)
+  /** How many have waited apart for a whole turn, by app. */
+  const held = new Map<number, number>()
+
+  const attempt = async <Result>(from: pg.Pool, begin: string, work: Work<Result>): Promise<Result> => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await attemptTransaction(await takeClient(from, suspension), begin, work)
+      } catch (error) {
+        if (isInDoubt(error)) onDoubt()
+        if (attempt === attempts || !isRetryable(error)) throw error
+      }
+    }
+  }
+  const count = (appId: number, by: 1 | -1) => {
+    const counted = (held.get(appId) ?? 0) + by
+    if (counted === 0) held.delete(appId)
+    else held.set(appId, counted)
+  }
+  const waitApart = async <Result>({ appId, uid }: Reader, work: Work<Result>): Promise<Result> => {
+    const once = (ms: number) =>
+      inTurn.run({ appId, uid }, () => attempt(poolApart, `begin; set local lock_timeout = ${ms}`, work))
+    try {
+      return await once(turnMs)
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error
+    }
+    count(appId, 1)
+    try {
+      // Each time for longer: whatever else waits has its turn in between, and what must do much again before it waits comes through.
+      for (let ms = 2 * turnMs; ; ms *= 2) {
         try {
-          return await attemptTransaction(await takeClient(pool, suspension), work)
+          return await once(ms)
         } catch (error) {
-          if (isInDoubt(error)) onDoubt()
-          if (attempt === attempts || !isRetryable(error)) throw error
+          if (!isLockTimeout(error)) throw error
         }
       }
+    } finally {
+      count(appId, -1)
+    }
+  }
+  return {
+    async run(reader, work) {
+      const { appId } = reader
+      try {
+        // Where something is held for long, others of the app are likely to want it, and each takes a connection from all until it is known.
+        return await attempt(pool, held.has(appId) ? `begin; set local lock_timeout = ${hurriedMs}` : 'begin', work)
+      } catch (error) {
+        if (!isLockTimeout(error)) throw error
+      }
+      return waitApart(reader, work)
     },
     pool: {
       get total() {
-        return pool.totalCount
+        return pool.totalCount + poolApart.totalCount
       },
       get idle() {
-        return pool.idleCount
+        return pool.idleCount + poolApart.idleCount
       },
       get waiting() {
-        return pool.waitingCount
+        return pool.waitingCount + inTurn.load.waiting
       },
     },
     reset() {
       for (const client of clients) cutConnection(client)
     },
-    close: () => pool.end(),
+    async close() {
+      await Promise.all([pool.end(), poolApart.end()])
+    },
   }
 }
+
+type Work<Result> = (tx: Transaction) => Promise<Result>
 
 /** A connection of the pool; whoever waits for one is refused when the database goes away. */
 async function takeClient(pool: pg.Pool, suspension: Suspension): Promise<pg.PoolClient> {
@@ -77,14 +146,11 @@ async function takeClient(pool: pg.Pool, suspension: Suspension): Promise<pg.Poo
 }
 
 /** Runs a transaction and gives the connection back. */
-async function attemptTransaction<Result>(
-  client: pg.PoolClient,
-  work: (tx: Transaction) => Promise<Result>,
-): Promise<Result> {
+async function attemptTransaction<Result>(client: pg.PoolClient, begin: string, work: Work<Result>): Promise<Result> {
   let broken: Error | undefined
   try {
     return await runTransaction(client, work, {
-      isPipelined: false,
+      ...{ isPipelined: false, begin },
       onBroken(failure) {
         broken = failure
       },

@@ -170,7 +170,7 @@ describe('an external database, behind a network,', () => {
     await other.query('select from conversations for update')
     const marker = openLine(() => url)
     const marked = marker.call('DELETE', '/groups/team/conversation/read', {}, { as: 'bob' })
-    const waits = `select from pg_stat_activity where application_name = 'parley' and wait_event_type = 'Lock'`
+    const waits = `select from pg_stat_activity where application_name ~ '^parley( apart)?$' and wait_event_type = 'Lock'`
     await until(async () => (await watcher.query(waits)).rowCount === 1)
     network.swallow()
     await other.query('commit')

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
-import { createGroup, dataOf, refusal, sayInGroup, texts } from '../support/chat.ts'
+import { createGroup, dataOf, refusal, sayInGroup, say as sayTo, texts } from '../support/chat.ts'
 import { until } from '../support/until.ts'
 import { type Answer, createUsers, createWorld, type World } from '../support/world.ts'
 
@@ -142,6 +142,48 @@ describe('While a conversation is locked for long', () => {
     await release()
     expect(statuses(await waiting.all())).toEqual([200, 200])
     const { unreadMessageCount } = dataOf(await world.get('/groups/g/conversation', { as: 'bob' }))
+    expect(unreadMessageCount).toBe('0')
+  })
+
+  it('edits and joins in it, more of them than there are connections, keep no other from what they change', async () => {
+    const { world, other } = await scene()
+    await createUsers(world, 'zoe')
+    await createGroup(other, 'g', 'dave')
+    const { id } = await sayInGroup(world, 'alice', 'g', 'first')
+    const { id: elsewhere } = await sayTo(world, 'alice', 'bob', 'first')
+    await lockGroup(world)
+    const edit = (message: string, text: string) =>
+      world.put(`/messages/${message}`, { data: { text } }, { as: 'alice' })
+    const join = (there: World, uid: string) => there.post('/groups/g/members', {}, { as: uid })
+    const edits = Array.from({ length: 12 }, (_, n) => edit(id, `edit ${n}`))
+    const waiting = asked([join(world, 'zoe'), ...edits])
+    await until(async () => (await countWaiting()) > 1)
+    expect((await join(other, 'erin')).status).toBe(200)
+    expect((await edit(elsewhere, 'second')).status).toBe(200)
+    expect((await world.put('/users/carol', { name: 'Other' })).status).toBe(200)
+    expect(waiting.unanswered).toBe(13)
+    await release()
+    expect(statuses(await waiting.all())).toEqual(Array.from({ length: 13 }, () => 200))
+  })
+})
+
+describe('While the side of a participant is locked for long', () => {
+  it('nobody waits to be let in, and what they mark is marked once it is free', async () => {
+    const { world, other } = await scene()
+    await sayTo(world, 'alice', 'bob', 'read this')
+    await holder.query(`select from conversation_states where app_id = $1 and uid = 'bob' for update`, [
+      world.app.appId,
+    ])
+    const read = () => world.post('/users/alice/conversation/read', {}, { as: 'bob' })
+    const waiting = await inTwoTurns(read, read)
+    for (let n = 0; n < 4; n++) {
+      expect((await other.get('/users/dave', { as: 'erin' })).status).toBe(200)
+      expect((await world.get('/users/alice', { as: 'carol' })).status).toBe(200)
+    }
+    expect(waiting.unanswered).toBe(2)
+    await release()
+    expect(statuses(await waiting.all())).toEqual([200, 200])
+    const { unreadMessageCount } = dataOf(await world.get('/users/alice/conversation', { as: 'bob' }))
     expect(unreadMessageCount).toBe('0')
   })
 })

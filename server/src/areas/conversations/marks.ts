@@ -193,7 +193,8 @@ export async function markReceived(
   ]
   const marked =
     kind === 'user'
-      ? (await database.query<Marked>(mark, values))[0]
+      ? // By sockets as well: where it has to wait, it is one of this user's.
+        (await database.readAs({ appId, uid }).query<Marked>(mark, values))[0]
       : await groupMarks.write({
           appId,
           guid: first,

@@ -2,6 +2,7 @@ import { lockConversation } from '../../chat/conversations/membership.ts'
 import { readMembership } from '../../chat/groups/access.ts'
 import type { Context } from '../../context.ts'
 import type { Database, Transaction } from '../../store/database.ts'
+import { takeTime } from '../../store/held.ts'
 import { statement } from '../../store/statement.ts'
 import { purgeConversation } from '../messages/index.ts'
 import { notAnAdmin } from './errors.ts'
@@ -94,6 +95,7 @@ export async function deleteForAll(context: Pick<Context, 'database' | 'tables'>
 function underLock(database: Database, state: ParticipantOf, work: (tx: Transaction) => Promise<void>): Promise<void> {
   return database.transaction(async (tx) => {
     await lockConversation(tx, state.appId, state.conversation.key)
+    await tx.query(takeTime)
     await work(tx)
   })
 }

@@ -5,6 +5,7 @@ import { requireScopePermission } from '../../chat/groups/permissions.ts'
 import { showGroup } from '../../chat/groups/rows.ts'
 import type { UserRow } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
+import { takeTime } from '../../store/held.ts'
 import { statement } from '../../store/statement.ts'
 import { requireActor } from '../group-members/index.ts'
 
@@ -27,6 +28,7 @@ export async function removeGroup(
 ): Promise<void> {
   await context.database.transaction(async (tx) => {
     const group = await lockGroup(tx, appId, guid)
+    await tx.query(takeTime)
     const actor = await requireActor(tx, appId, group, user)
     if (actor.kind === 'member') requireScopePermission(group, actor.membership, 'deleteGroup')
     const { guid: deleted, conversation } = group

@@ -38,6 +38,8 @@ export async function inTurn<Result>(
           for (const event of events) bus.publish(appId, event)
         })
       })
+      // Those behind it are told meanwhile.
+      tx.afterFailure(leaveAll)
     },
   }
   try {

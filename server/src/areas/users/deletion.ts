@@ -11,6 +11,7 @@ import { type UserRow, userColumns } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
 import type { ChatEvent } from '../../events/types.ts'
 import type { Transaction } from '../../store/database.ts'
+import { takeTime } from '../../store/held.ts'
 import { statement } from '../../store/statement.ts'
 import { eraseHeldOf } from '../messages/index.ts'
 import { certify, readTraces } from './certificate.ts'
@@ -106,6 +107,7 @@ export async function deleteForGood(
   const { appId } = app
   await database.transaction(async (tx) => {
     const user = await lockTraces(tx, appId, uid)
+    await tx.query(takeTime)
     const owned = await tx.query<{ guid: string }>(selectOwned, [appId, uid])
     const apart = (await tx.query<{ uid: string }>(selectApart, [appId, uid])).map((other) => other.uid)
     const traces = await readTraces(tx, user)

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { dayMs } from '../../chat/usage/clock.ts'
-import type { Database } from '../../store/database.ts'
+import { isLockTimeout } from '../../store/connection.ts'
+import type { Database, Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 
 /** Where days that many keep for longer than some are looked through for what those keep no more. */
@@ -23,7 +24,8 @@ export async function readKept(database: Database, days: number): Promise<Kept> 
   return kept as Kept
 }
 
-const lockNotAvailable = '55P03'
+/** Something else has the table. A failure of its own: what only met a lock would be tried again until it has it. */
+class InTheWayError extends Error {}
 
 /** Any constant will do, as long as every version of the service uses the same. */
 const lock = statement('select pg_try_advisory_xact_lock(7206951011) as locked')
@@ -51,17 +53,22 @@ export async function keepDays(database: Database, now: number, { longest }: Pic
   const wanted = [today, today + 1].filter((day) => !days.includes(day))
   const over = days.filter((day) => day < today - longest)
   if (wanted.length + over.length === 0) return
-  const changing = database.transaction(async (tx) => {
-    const [row] = await tx.query<{ locked: boolean }>(lock)
-    if (row?.locked !== true) return
-    await tx.run(sql`set local lock_timeout = '2s'`)
+  const change = async (tx: Transaction) => {
     const there = await readDays(tx)
     for (const day of wanted)
       if (!there.includes(day)) for (const text of creationOfDay(day)) await tx.run(sql.raw(text))
     for (const day of over) await tx.run(sql.raw(`drop table if exists ${tableOf(day)}`))
+  }
+  const changing = database.transaction(async (tx) => {
+    const [row] = await tx.query<{ locked: boolean }>(lock)
+    if (row?.locked !== true) return
+    await tx.run(sql`set local lock_timeout = '2s'`)
+    await change(tx).catch((error) => {
+      throw isLockTimeout(error) ? new InTheWayError() : error
+    })
   })
   await changing.catch((error) => {
-    if ((error as { code?: unknown }).code !== lockNotAvailable) throw error
+    if (!(error instanceof InTheWayError)) throw error
   })
 }
 
