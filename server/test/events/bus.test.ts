@@ -157,6 +157,6 @@ describe('sessions end', () => {
     const ended = { control: 'sessions_ended', uid: 'alice' }
     expect(heard).toEqual([ended, ended])
     dataOf(await world.delete('/users/bob', { permanent: true }))
-    await until(() => heard.some((event) => 'control' in event && event.uid === 'bob'))
+    await until(() => heard.some((event) => 'control' in event && 'uid' in event && event.uid === 'bob'))
   })
 })
