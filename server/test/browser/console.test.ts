@@ -273,10 +273,10 @@ describeConsole('the console, in a real browser', () => {
     await dialog.getByText('personal tokens').waitFor()
     expect(await isDisabled()).toBe(false)
     await dialog.getByRole('button', { name: 'Disable' }).click()
-    await row.getByText('disabled').waitFor()
+    await row.getByText('disabled', { exact: true }).waitFor()
     expect(await isDisabled()).toBe(true)
     await row.getByRole('button', { name: 'Enable' }).click()
-    await row.getByText('disabled').waitFor({ state: 'detached' })
+    await row.getByText('disabled', { exact: true }).waitFor({ state: 'detached' })
     expect(await isDisabled()).toBe(false)
 
     // Scripts fail without the token that they have: that is asked, too.
