@@ -2733,7 +2733,7 @@ export interface Calls {
   /** Pull events. Events come in order, at least once, without gaps. The first request, without `after`, returns no events, only the cursor to start from. From then on, events of the app are stored; each request extends this for the retention time. */
   'GET /events': {
     input: {
-      /** `meta.cursor` of the previous response; `0`: all stored events */
+      /** `meta.cursor` of the previous response; `0`: all that are stored since the app began to pull */
       after?: string
       limit?: number
       /** Only events of these triggers */
@@ -7234,6 +7234,7 @@ export interface Calls {
       unset?: ('avatar' | 'link' | 'metadata')[]
       platform?: string
       deviceId?: string
+      /** About the app that uses it; at most 5 KB of JSON */
       appInfo?: Record<string, unknown>
     }
     answer: {
