@@ -235,7 +235,7 @@ export interface SessionsEnded {
   readonly uid: string
   /** HMAC digests (base64) of the tokens that stopped working; absent: all of the user's. */
   readonly tokens?: readonly string[]
-  /** And all that the app's own issuer has signed: told by processes of older versions, while they are replaced. */
+  /** And all that the app's own issuer has signed. */
   readonly jwts?: true
 }
 

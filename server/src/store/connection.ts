@@ -61,10 +61,12 @@ export function createPool(
   connectTimeoutMillis = connection.connectionTimeoutMillis ?? connectTimeoutMs,
   lockTimeoutMs = 0,
 ): pg.Pool {
+  const common = clientSettings(connection, applicationName)
   const settings = {
-    ...clientSettings(connection, applicationName),
+    ...common,
     connectionTimeoutMillis: connectTimeoutMillis,
-    ...(lockTimeoutMs > 0 && { lock_timeout: lockTimeoutMs }),
+    // Not as a parameter of its own, which a pooler in between may refuse.
+    ...(lockTimeoutMs > 0 && { options: `${common.options} -c lock_timeout=${lockTimeoutMs}` }),
   }
   // What the pool hands on has its own, unlimited, time, and hides the password.
   class PoolClient extends pg.Client {

@@ -8,7 +8,9 @@ const inDoubt = new WeakSet<Error>()
  */
 export function noteDoubt(failure: unknown): void {
   if (!(failure instanceof Error) || !isConnectionFailure(failure)) return
-  const isRefused = (failure as { severity?: unknown }).severity === 'ERROR'
+  // An answer of the database has a code: only where it ended the connection is it not known what became of it.
+  const { code } = failure as { code?: unknown }
+  const isRefused = typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !/^(08|57P)/.test(code)
   if (!isRefused && !failure.message.endsWith('is not queryable')) inDoubt.add(failure)
 }
 

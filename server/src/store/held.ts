@@ -107,7 +107,7 @@ export function createHeldApart<Item extends object, Result>(
       }
       if (due.length === 0) return outcomes
       try {
-        const written = await options.write(channel, due, { isHurried: lane.isBusy, isApart: false })
+        const written = await options.write(channel, due, { isHurried: lane.isBusy && fruitless === 0, isApart: false })
         for (const [i, item] of due.entries()) outcomes.set(item, written[i] as Result | Error)
         putApart(due.filter((_, i) => isLockTimeout(written[i])))
         return outcomes
@@ -121,6 +121,7 @@ export function createHeldApart<Item extends object, Result>(
       // Where that is not to be known, each waits alone: what waits apart already may not be written again with the rest.
       const found = await findHeld(channel, due).catch(() => [...due.keys()])
       const held = new Set(found.map((place) => nameOf(due[place] as Item)))
+      // Nobody holds any of it any more: others are just busy with it, for whom there is more time at the next try.
       if (held.size === 0) fruitless++
       // What is waited for is something else, again: whoever it is waits alone.
       putApart(fruitless > 1 ? due : due.filter((item) => held.has(nameOf(item))))

@@ -10,7 +10,7 @@ import {
 import type { Transaction } from './database.ts'
 import { isInDoubt } from './doubt.ts'
 import { hurriedMs, patienceMs, turnMs } from './held.ts'
-import type { Reader } from './reader.ts'
+import { ofService, type Reader } from './reader.ts'
 import type { Suspension } from './suspension.ts'
 import { runTransaction } from './transaction.ts'
 import { createTurns } from './turns.ts'
@@ -41,6 +41,9 @@ const apart = {
   ...{ atOnce: 4, atOncePerApp: 3, atOncePerUser: 2, atOncePerKey: 2 },
   ...{ waiting: 10_000, waitingPerApp: 2_000, waitingPerReader: Number.POSITIVE_INFINITY },
 }
+
+/** How long one of them waits at most before it is the turn of another. */
+const longestTurnMs = 4 * turnMs
 
 /**
  * The pool in which transactions run, and one in which they wait for locks.
@@ -94,8 +97,8 @@ export function openTransactions(
     }
     count(appId, 1)
     try {
-      // Each time for longer: whatever else waits has its turn in between, and what must do much again before it waits comes through.
-      for (let ms = 2 * turnMs; ; ms *= 2) {
+      // Whatever else waits has its turn in between.
+      for (let ms = 2 * turnMs; ; ms = Math.min(2 * ms, longestTurnMs)) {
         try {
           return await once(ms)
         } catch (error) {
@@ -109,9 +112,11 @@ export function openTransactions(
   return {
     async run(reader, work) {
       const { appId } = reader
+      // Where something is held for long, others of the app are likely to want it, and each takes a connection from all until it is
+      // known. What the service does by itself is for all apps.
+      const isHurried = appId !== ofService.appId && held.has(appId)
       try {
-        // Where something is held for long, others of the app are likely to want it, and each takes a connection from all until it is known.
-        return await attempt(pool, held.has(appId) ? `begin; set local lock_timeout = ${hurriedMs}` : 'begin', work)
+        return await attempt(pool, isHurried ? `begin; set local lock_timeout = ${hurriedMs}` : 'begin', work)
       } catch (error) {
         if (!isLockTimeout(error)) throw error
       }

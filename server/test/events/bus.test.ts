@@ -131,7 +131,11 @@ describe('the bus', () => {
 describe('sessions end', () => {
   it('with their token: removed, flushed, logged out, or the oldest of too many', async () => {
     const world = await createPair()
-    const [first, other] = [await tokenOf(world, 'alice'), await tokenOf(world, 'bob')]
+    const [first, second, other] = [
+      await tokenOf(world, 'alice'),
+      await tokenOf(world, 'alice'),
+      await tokenOf(world, 'bob'),
+    ]
     const heard = hear(world)
     dataOf(await world.delete(`/users/alice/auth_tokens/${first}`))
     dataOf(await world.delete('/users/alice/auth_tokens'))
@@ -139,7 +143,7 @@ describe('sessions end', () => {
     dataOf(await world.delete('/me', undefined, { token: other }))
     expect(heard).toEqual([
       { control: 'sessions_ended', uid: 'alice', tokens: [digestOf(world, first)] },
-      { control: 'sessions_ended', uid: 'alice' },
+      { control: 'sessions_ended', uid: 'alice', tokens: [digestOf(world, second)] },
       { control: 'sessions_ended', uid: 'alice' },
       { control: 'sessions_ended', uid: 'bob', tokens: [digestOf(world, other)] },
     ])

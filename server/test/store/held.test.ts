@@ -17,7 +17,10 @@ const lockTimeout = () => Object.assign(new Error('canceling statement due to lo
 /** A writer of items, some of whose names somebody holds; a negative item spoils its batch. */
 function openWriter() {
   const locked = new Set<string>()
+  /** Others are just busy with these: whoever has little time does not get them. */
+  const busy = new Set<string>()
   const written: string[] = []
+  const apart: string[] = []
   const channel = {} as Channel
   const isDivisible = () => true
   const held = createHeldApart<Item, string>({
@@ -25,11 +28,12 @@ function openWriter() {
     appOf: ({ appId }) => appId,
     nameOf: ({ name }) => name,
     resume: (items) => coalescer.resume(items),
-    async write(_channel, items) {
+    async write(_channel, items, { isHurried, isApart }) {
       // As the database answers: not at once.
       await new Promise((resolve) => setTimeout(resolve, 1))
-      if (items.some(({ name }) => locked.has(name))) throw lockTimeout()
+      if (items.some(({ name }) => locked.has(name) || (isHurried && busy.has(name)))) throw lockTimeout()
       if (items.some(({ n }) => n < 0)) throw new Error('spoilt')
+      if (isApart) apart.push(...items.map(({ name }) => name))
       written.push(...items.map(({ name, n }) => `${name} ${n}`))
       return items.map(({ name, n }) => `${name} ${n}`)
     },
@@ -39,7 +43,7 @@ function openWriter() {
     ...{ maxBatch: 4, maxInFlight: 1, isDivisible },
     write: (items) => held.write(channel, items),
   })
-  return { locked, written, submit: coalescer.submit, drain: () => coalescer.drain().then(held.drain) }
+  return { locked, busy, written, apart, submit: coalescer.submit, drain: () => coalescer.drain().then(held.drain) }
 }
 
 it('What is held waits apart, and is written once and in its order when it is free', async () => {
@@ -55,6 +59,19 @@ it('What is held waits apart, and is written once and in its order when it is fr
   const all = Array.from({ length: 12 }, (_, n) => `a ${n}`)
   expect(written.filter((name) => name.startsWith('a'))).toEqual(all)
   expect(new Set(written).size).toBe(written.length)
+})
+
+it('What others are just busy with does not wait apart, also while something is held', async () => {
+  const { locked, busy, apart, submit, drain } = openWriter()
+  locked.add('a')
+  busy.add('b')
+  const held = submit(item('a', 1))
+  await submit(item('c', 1))
+  expect(await Promise.all([submit(item('b', 1)), submit(item('c', 2)), submit(item('d', 1, 2))])).toHaveLength(3)
+  locked.clear()
+  await held
+  await drain()
+  expect(apart).toEqual(['a'])
 })
 
 it('A bad one fails alone, beside what is held and among it, and the others are written once', async () => {

@@ -294,8 +294,11 @@ export async function removeTokens(
     const details = { count: removed.length }
     if (removed.length > 0 || hasIssuer)
       await audit.record(tx, appId, { action: 'token_deleted', type: 'user', target: uid, details })
-    // Also where nothing was left: whoever asks again did not hear that it was done, nor did the sockets.
-    tx.afterCommit(() => events.publish(appId, { control: 'sessions_ended', uid }))
+    tx.afterCommit(() => {
+      if (removed.length > 0) endSessions(events, appId, uid, removed, hasIssuer)
+      // Where nothing was left, whoever asks again did not hear that it was done, nor did the sockets.
+      else events.publish(appId, { control: 'sessions_ended', uid })
+    })
   })
 }
 
@@ -351,12 +354,19 @@ async function forgetDevices(tx: Transaction, appId: number, dropped: readonly D
 }
 
 /** Sockets that were opened with tokens which are gone must close. */
-export function endSessions(events: Events, appId: number, uid: string, gone: ReadonlyArray<{ digest: Buffer }>): void {
+export function endSessions(
+  events: Events,
+  appId: number,
+  uid: string,
+  gone: ReadonlyArray<{ digest: Buffer }>,
+  jwts = false,
+): void {
   if (gone.length === 0) return
   events.publish(appId, {
     control: 'sessions_ended',
     uid,
     tokens: gone.map(({ digest }) => digest.toString('base64')),
+    ...(jwts && { jwts }),
   })
 }
 
