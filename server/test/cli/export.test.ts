@@ -327,7 +327,16 @@ describe('an export', () => {
     await createGroup(world, 'team', 'alice', { participants: ['bob'] })
     await sayInGroup(world, 'bob', 'team', 'this is bad')
     const held = await sayInGroup(world, 'bob', 'team', 'so is this bad')
-    await makePending(world, held.id)
+    const reply = {
+      data: { text: 'a reply' },
+      receiver: 'team',
+      receiverType: 'group',
+      category: 'message',
+      type: 'text',
+    }
+    const answered = await sayInGroup(world, 'bob', 'team', 'well said')
+    dataOf(await world.post(`/messages/${answered.id}/thread`, reply, { as: 'alice' }))
+    for (const { id } of [held, answered]) await makePending(world, id)
     await sayInGroup(world, 'alice', 'team', 'good morning')
     await say(world, 'alice', 'bob', 'hello')
     await withFolder(async (folder) => {
@@ -340,7 +349,7 @@ describe('an export', () => {
         const { signal } = new AbortController()
         return { code: await importCommand([folder, ...to, ...more], { ...surroundings, signal }), text: stdout.text() }
       }
-      const leftAside = 'Left aside of messages, as moderation holds or has stopped them: 2.'
+      const leftAside = 'Left aside of messages, as moderation holds or has stopped them or what they hang on: 4.'
       const dry = await run('--dry-run')
       expect(dry.text).toContain(leftAside)
       const { code, text } = await run()

@@ -68,7 +68,7 @@ export interface ReadRecord {
   readonly isTranslated: boolean
 }
 
-/** A line of a file, read; `held` where it is a message of an export that moderation there did not let everybody see. */
+/** A line of a file, read; `held` where it is a message of an export that moderation there did not let everybody see, or hangs on one. */
 export type ReadLine = ReadRecord | { readonly refusal: Refusal } | { readonly held: true }
 
 /** Gives messages the names by which they are sent, in the order of their file. */
@@ -81,11 +81,12 @@ export interface MessageNames {
 
 /** Makes the reader of one file of records: as they are sent, or without `names` as they stand in the file. */
 export function makeRecordReader(kind: ImportKind, names?: MessageNames): (line: Line) => ReadLine {
-  return (line) => readRecord(kind, line, names)
+  const held = new Set<string>()
+  return (line) => readRecord(kind, line, names, held)
 }
 
 /** Reads the record of a line: it must be a JSON object with an id of its own, else no answer could be matched to it. */
-function readRecord(kind: ImportKind, line: Line, names: MessageNames | undefined): ReadLine {
+function readRecord(kind: ImportKind, line: Line, names: MessageNames | undefined, held: Set<string>): ReadLine {
   const refuse = (record: unknown, message: string, path = '') => {
     const error = { code: formatErrors[kind], message, details: [{ path, message }] }
     return { refusal: { kind, line: line.number, key: null, error, record } }
@@ -98,7 +99,10 @@ function readRecord(kind: ImportKind, line: Line, names: MessageNames | undefine
     return refuse(line.text.slice(0, 1000), `the line is not valid JSON: ${(error as Error).message}`)
   }
   if (!isJsonObject(record)) return refuse(record, 'the record must be a JSON object')
-  if (kind === 'messages' && isHeld(record)) return { held: true }
+  if (kind === 'messages' && isHeld(record, held)) {
+    held.add(String(record.id))
+    return { held: true }
+  }
   const taken = takeListed(kind, record, names?.muidOf)
   const field = idFields[kind]
   const key = taken.record[field]
@@ -108,8 +112,10 @@ function readRecord(kind: ImportKind, line: Line, names: MessageNames | undefine
   return { ...taken, record: named, key: name.muid, name: name.kind, isTranslated: named !== record }
 }
 
-function isHeld({ traits }: JsonRecord): boolean {
-  return typeof traits === 'number' && (traits & heldTraits) !== 0
+/** What hangs on such a message goes with it: replies, and what tells of its edits. Without it they would be refused. */
+function isHeld({ traits, parentId, subjectId }: JsonRecord, held: ReadonlySet<string>): boolean {
+  if (typeof traits === 'number' && (traits & heldTraits) !== 0) return true
+  return held.size > 0 && [parentId, subjectId].some((id) => id != null && held.has(String(id)))
 }
 
 /** Makes a record ready for sending. */

@@ -51,7 +51,7 @@ export function formatDryTallies(tallies: ReadonlyMap<ImportKind, DryTally>): st
 function formatHeld(tallies: ReadonlyMap<ImportKind, Pick<Tally, 'held'>>): string[] {
   const held = [...tallies.values()].reduce((total, tally) => total + tally.held, 0)
   if (held === 0) return []
-  const what = 'Left aside of messages, as moderation holds or has stopped them'
+  const what = 'Left aside of messages, as moderation holds or has stopped them or what they hang on'
   return [`${what}: ${formatCount(held)}. Only parley import --exact takes those.`]
 }
 
