@@ -11,7 +11,7 @@ import { keysTopic } from '../../../chat/credentials/keys.ts'
 import { rolesTopic } from '../../../chat/roles/policies.ts'
 import { listenersTopic } from '../../../events/listening.ts'
 import { pathOf } from '../../../media/path.ts'
-import type { MediaStorage } from '../../../media/storage.ts'
+import type { FileStore } from '../../../media/storage.ts'
 import type { Database, Transaction } from '../../../store/database.ts'
 import type { Invalidation } from '../../../store/invalidation.ts'
 import type { Secrets } from '../../../store/secrets.ts'
@@ -31,7 +31,7 @@ import { storeSecret } from './secrets.ts'
 export interface ExactTarget {
   readonly database: Database
   readonly secrets: Secrets
-  readonly storage: MediaStorage
+  readonly storage: FileStore
   readonly apps: AppRegistry
   readonly audit: Audit
   readonly invalidation: Invalidation
@@ -334,7 +334,7 @@ async function importFiles(
     const isThere = (await sizeOf(file)) === size
     if (line <= done) {
       // The run that was interrupted has said nothing of what it did not find.
-      if (!isThere && !(await isStored(storage, pathOf(appId, key)))) missing.push(key)
+      if (!isThere && (await storage.sizeOf(pathOf(appId, key))) === undefined) missing.push(key)
       continue
     }
     if (isThere) await storage.write(pathOf(appId, key), createReadStream(file), mimeType)
@@ -343,16 +343,6 @@ async function importFiles(
     onProgress('files', line)
   }
   return missing
-}
-
-async function isStored(storage: MediaStorage, file: string): Promise<boolean> {
-  try {
-    const content = await storage.read(file, undefined)
-    content.on('error', () => undefined).destroy()
-    return true
-  } catch {
-    return false
-  }
 }
 
 const writeSettings = statement('update apps set settings = $2 where app_id = $1')
