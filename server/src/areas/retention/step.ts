@@ -128,14 +128,14 @@ export async function step(
     const isAnew = known === undefined || known.rule !== rule || known.beganAt <= now - anewAfter
     const from = isAnew ? { rule, beganAt: now, sentAt: 0, id: 0 } : known
     const found = (await tx.run(nextPositions(appId, place, from, before))) as Found[]
-    const end = found.at(-1)
-    if (end === undefined) {
+    const positions = found.filter(({ isEnd }) => !isEnd)
+    const end = found.find(({ isEnd }) => isEnd)
+    const isFull = positions.length === atOnce
+    const last = isFull ? positions.at(-1) : end
+    if (last === undefined) {
       await tx.query(writeProgress, [appId, place, rule, from.beganAt, from.sentAt, from.id])
       return { removed: 0, stripped: 0, isOver: true }
     }
-    const positions = found.slice(0, -1)
-    const isFull = positions.length === atOnce
-    const last = (isFull && positions.at(-1)) || end
     await lockConversations(tx, appId, [...new Set(positions.map(({ conversation }) => conversation))])
     const due = await readDue(tx, appId, place, positions)
     const done =
@@ -143,10 +143,14 @@ export async function step(
     const touched = [...new Set(due.map(({ conversation }) => conversation))]
     if (done.removed + done.stripped > 0) await tx.query(raiseVersions, [appId, touched])
     await tx.query(writeProgress, [appId, place, rule, from.beganAt, last.sentAt, last.id])
-    return { ...done, isOver: !isFull && end.passed < positionsAtOnce }
+    return { ...done, isOver: end !== undefined && end.passed < positionsAtOnce }
   })
 }
 
+/**
+ * The next messages that are there, in their order; where these are fewer than a step takes, also the last position that was looked at, and how many
+ * were. It looks no further than it has to: `passed` is read as far as it is asked for.
+ */
 function nextPositions(appId: number, place: number, { sentAt, id }: Progress, before: number): Fragment {
   const inPlace = place === 0 ? sql`` : sql`and m.conversation = ${place} and not m.purged`
   return sql`
@@ -159,12 +163,24 @@ function nextPositions(appId: number, place: number, { sentAt, id }: Progress, b
       and m.sent_at < ${before}
       order by m.sent_at, m.id
       limit ${positionsAtOnce}
+    ),
+    next as materialized (
+      select *
+      from passed
+      where not purged
+      limit ${atOnce}
     )
     select id, sent_at as "sentAt", conversation, false as "isEnd", 0 as passed
-    from (select * from passed where not purged order by sent_at, id limit ${atOnce}) next
+    from next
     union all
     select id, sent_at, conversation, true, (select count(*) from passed)
-    from (select * from passed order by sent_at desc, id desc limit 1) ended
+    from (
+      select *
+      from passed
+      where (select count(*) from next) < ${atOnce}
+      order by sent_at desc, id desc
+      limit 1
+    ) ended
     order by "isEnd", "sentAt", id`
 }
 
