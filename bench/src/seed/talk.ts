@@ -130,14 +130,14 @@ export function talk(): Step[] {
         cross join lateral (
           select m.sent_at, m.id, case when m.category <> 'action' then m.sender end as sender
           from messages m
-          where m.app_id = s.app_id and m.conversation = c.key
+          where m.app_id = s.app_id and m.conversation = c.key and not m.purged
           order by m.sent_at desc, m.id desc
           limit 1
         ) l
         cross join lateral (
           select m.sent_at, m.id
           from messages m
-          where m.app_id = s.app_id and m.conversation = c.key
+          where m.app_id = s.app_id and m.conversation = c.key and not m.purged
           and not (m.category = 'action' and m.type = 'message')
           order by m.sent_at desc, m.id desc
           limit 1

@@ -7,6 +7,12 @@ import type { JsonText } from '../json.ts'
 import { type ConversationKind, kindSql, storedKind } from '../kind.ts'
 import { packMessages, unpackMessages } from './packed.ts'
 
+/**
+ * Of a message `m`, that it is there. What is read of a conversation has to say so in the words of the index
+ * `messages_there_by_conversation` (or say `countable` or `not purged`): else all messages of the app are read.
+ */
+export const isIndexedSql = '(m.countable or not m.purged)'
+
 /** A message as the database keeps it, with the times at which it was delivered and read. */
 export interface StoredMessage<Data = Record<string, unknown>> {
   readonly id: number

@@ -10,7 +10,8 @@ export const outside = true
  *
  * Said so that both `countable` and `not purged` imply it, of which each statement of 0.1.0 says one that reads a conversation where it has to be quick.
  * So the index of before goes at once, and no message is written to both for longer than this takes. What says neither, in processes of 0.1.0 that
- * still run, reads all messages of an app: deleting users and groups for good, imports with times of receipts, and exports for a person.
+ * still run, reads all messages of an app: deleting users and groups for good, imports with times of receipts, exports for a
+ * person, retention of groups, and the doctor.
  *
  * `messages_by_time`, `messages_by_type` and `messages_by_category` could become such ones only in two versions: lists of 0.1.0 that look at what the
  * app says next ask them without saying either.

@@ -114,6 +114,7 @@ async function checkPositions(database: pg.Client): Promise<string[]> {
       from messages m
       where m.app_id = c.app_id
       and m.conversation = c.key
+      and (not m.purged or m.purged)
       order by m.sent_at desc, m.id desc
       limit 1
     ) n on true
@@ -152,6 +153,7 @@ async function checkUnread(line: Line, database: pg.Client, cast: Cast): Promise
     left join messages m
       on m.app_id = s.app_id
       and m.conversation = s.conversation
+      and not m.purged
       and m.sender <> s.uid
       and m.category in ('message', 'custom', 'interactive')
       and m.deleted_at is null

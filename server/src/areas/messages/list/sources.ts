@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { kindSql } from '../../../chat/kind.ts'
+import { isIndexedSql } from '../../../chat/messages/rows.ts'
 import { notClearedSql, takesPartSql } from '../../../chat/sight/participation.ts'
 import { appKey } from '../../../store/app-key.ts'
 import { allOf, type Fragment } from '../../../store/statement.ts'
@@ -56,7 +57,7 @@ export function messagesOf(source: Source, conditions: readonly Fragment[], cut:
       return sql`
         select m.*
         from unnest(${source.conversations}::bigint[]) as c(key)
-        cross join lateral (${rowsWhere([ofApp, sql`m.conversation = c.key`, ...conditions], cut)}) m
+        cross join lateral (${rowsWhere([ofApp, sql`m.conversation = c.key`, sql.raw(isIndexedSql), ...conditions], cut)}) m
         ${tail}`
     case 'user':
       return sql`
@@ -72,7 +73,7 @@ export function messagesOf(source: Source, conditions: readonly Fragment[], cut:
             from conversations c
             where c.app_id = ${appKey(source.appId)} and c.kind = 1 and c.second = ${source.uid}
           ) c
-          cross join lateral (${rowsWhere([ofApp, sql`m.conversation = c.key`, ...conditions], cut)}) m
+          cross join lateral (${rowsWhere([ofApp, sql`m.conversation = c.key`, sql.raw(isIndexedSql), ...conditions], cut)}) m
           union all
           (${rowsWhere([ofApp, sql`m.kind = 2`, sql`m.sender = ${source.uid}`, ...conditions], cut)})
         ) m
@@ -97,7 +98,7 @@ export function messagesOf(source: Source, conditions: readonly Fragment[], cut:
       return sql`
         select m.*
         from ${sidesOf(source)}
-        cross join lateral (${rowsWhere([ofApp, sql`m.conversation = ${place}`, notClearedSql, ...conditions], cut)}) m
+        cross join lateral (${rowsWhere([ofApp, sql`m.conversation = ${place}`, sql.raw(isIndexedSql), notClearedSql, ...conditions], cut)}) m
         where ${allOf([isVisible(source), ...(cut?.sides ?? [])])}
         ${tail}`
     }
@@ -182,7 +183,7 @@ export function countsOf(source: Source, conditions: readonly Fragment[]): Fragm
         from messages m
         where m.app_id = s.app_id
         and m.conversation = s.conversation
-        and ${allOf([notClearedSql, ...conditions])}
+        and ${allOf([sql.raw(isIndexedSql), notClearedSql, ...conditions])}
       ) n
       where ${isVisible(source)}
       and n.count > 0`,

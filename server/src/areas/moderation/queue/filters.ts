@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { findNamedConversations } from '../../../chat/conversations/find.ts'
+import { isIndexedSql } from '../../../chat/messages/rows.ts'
 import { traits } from '../../../chat/messages/traits.ts'
 import { appKey } from '../../../store/app-key.ts'
 import type { Queryable } from '../../../store/database.ts'
@@ -96,7 +97,7 @@ export async function readConditionsOf(
   if (sender !== undefined) conditions.push(sql`${senderIn(list.table)} = ${sender.toLowerCase()}`)
   if (conversationId !== undefined) {
     const keys = (await findNamedConversations(on, appId, conversationId)).map(({ key }) => key)
-    conditions.push(sql`m.conversation = any(${keys}::bigint[])`)
+    conditions.push(sql`m.conversation = any(${keys}::bigint[])`, sql.raw(isIndexedSql))
   }
   if (ruleId !== undefined) conditions.push(ofRule(name, ruleId))
   if (claimed !== undefined) conditions.push(sql`${sql.raw(claimed ? '' : 'not ')}${isClaimed()}`)
