@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Kysely, Migrator, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { version } from '../version.ts'
-import { type ConnectionSettings, clientSettings } from './connection.ts'
+import { type ConnectionSettings, clientSettings, isLockTimeout } from './connection.ts'
 import { migrateJobs } from './job-schema.ts'
 import { migrations } from './migrations/index.ts'
 import type { Migration } from './migrations/migration.ts'
@@ -41,7 +41,6 @@ export const migrationLock = 7_206_951_001
 const lockPatienceMs = 2_000
 const mostTries = 100
 const tryAgainMs = 500
-const lockNotAvailable = '55P03'
 const tellEveryMs = 5_000
 
 /**
@@ -151,7 +150,7 @@ async function patiently(work: () => Promise<void>): Promise<void> {
     try {
       return await work()
     } catch (error) {
-      if ((error as { code?: unknown }).code !== lockNotAvailable || tries >= mostTries) throw error
+      if (!isLockTimeout(error) || tries >= mostTries) throw error
       await delay(tryAgainMs)
     }
   }

@@ -43,6 +43,14 @@ const lock = statement(`
   and uid = $2
   for update`)
 
+/** What is set where it is made anew. */
+const fromTheBeginning = `expires_at = null,
+    section = 0,
+    conversation = 0,
+    sent_at = 0,
+    message = 0,
+    records = 0`
+
 /** Whoever asks twice at once waits for the first. @returns nothing where the last is of the same day */
 const ask = statement(`
   insert into person_exports as e (app_id, uid, run, status, asked_at)
@@ -53,12 +61,7 @@ const ask = statement(`
     asked_at = excluded.asked_at,
     released_at = null,
     made_at = null,
-    expires_at = null,
-    section = 0,
-    conversation = 0,
-    sent_at = 0,
-    message = 0,
-    records = 0
+    ${fromTheBeginning}
   where e.asked_at <= excluded.asked_at - ${dayOf}
   returning ${columns}`)
 
@@ -66,12 +69,7 @@ const ask = statement(`
 const beginAnew = statement(`
   update person_exports
   set run = $3,
-    expires_at = null,
-    section = 0,
-    conversation = 0,
-    sent_at = 0,
-    message = 0,
-    records = 0
+    ${fromTheBeginning}
   where app_id = $1
   and uid = $2`)
 

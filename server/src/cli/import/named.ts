@@ -4,10 +4,10 @@ import type { InputFile, Line } from './input.ts'
 import { createMuidNames } from './muids.ts'
 import {
   conversationOf,
-  isJsonObject,
   type JsonRecord,
   type MessageNames,
   makeRecordReader,
+  parseObject,
   type ReadLine,
 } from './records.ts'
 
@@ -39,7 +39,7 @@ export async function findNamed(file: InputFile, signal: AbortSignal): Promise<N
     for await (const lines of file.lines()) {
       if (signal.aborted) break
       for (const { text } of lines) {
-        const record = text !== undefined && mayName.test(text) ? parse(text) : undefined
+        const record = text !== undefined && mayName.test(text) ? parseObject(text) : undefined
         if (record === undefined) continue
         takeListed('messages', record, (id) => {
           ids.add(id)
@@ -92,13 +92,4 @@ export function createMessageNames(named: Named): MessageNames {
 
 function placeOf(message: JsonRecord, muid: string): string {
   return `${conversationOf(message)} ${muid}`
-}
-
-function parse(text: string): JsonRecord | undefined {
-  try {
-    const record: unknown = JSON.parse(text)
-    return isJsonObject(record) ? record : undefined
-  } catch {
-    return undefined
-  }
 }

@@ -149,3 +149,13 @@ export function conversationOf(message: JsonRecord): string | undefined {
 export function isJsonObject(value: unknown): value is JsonRecord {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
+
+/** The object that a JSON text is; undefined where it is none. */
+export function parseObject(text: string): JsonRecord | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isJsonObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,6 +1,6 @@
 import { type Dispatcher, request } from 'undici'
 import { exitCodes, ImportFailure } from './failure.ts'
-import { isJsonObject, type JsonRecord, type RecordError } from './records.ts'
+import { isJsonObject, type JsonRecord, parseObject, type RecordError } from './records.ts'
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
@@ -114,15 +114,6 @@ export function readRetryAfter(headers: Headers): number | undefined {
   const seconds = Number(header)
   const milliseconds = Number.isNaN(seconds) ? Date.parse(header) - Date.now() : seconds * 1000
   return Number.isNaN(milliseconds) ? undefined : Math.max(0, milliseconds)
-}
-
-function parseObject(text: string): JsonRecord | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isJsonObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
 }
 
 /** The error of an answer, or of one record in it, with what is known of it kept as it came. */

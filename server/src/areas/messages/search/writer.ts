@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../../log.ts'
-import { isConnectionFailure, isRetryable } from '../../../store/connection.ts'
+import { isConnectionFailure, isLockTimeout, isRetryable } from '../../../store/connection.ts'
 import type { Database } from '../../../store/database.ts'
 import { addNextEntries } from './entries.ts'
 import { createCommitWatch, readProgress } from './progress.ts'
@@ -38,7 +38,6 @@ const pauseMs = { busy: 200, idle: 200, failed: 1000 }
 const restTimes = { busy: 8, free: 0.25 }
 /** How much of its time a process that is busy is at work. */
 const busyShare = 0.6
-const lockNotAvailable = '55P03'
 
 export function createSearchWriter(database: Database, log: Log): SearchWriter {
   const channel = database.openChannel('parley search writer', settings, false, true)
@@ -67,7 +66,7 @@ export function createSearchWriter(database: Database, log: Log): SearchWriter {
     try {
       return await round()
     } catch (error) {
-      if (isRetryable(error) || (error as { code?: unknown }).code === lockNotAvailable) return pauseMs.busy
+      if (isRetryable(error) || isLockTimeout(error)) return pauseMs.busy
       // While the database is away searches are refused like everything else.
       if (!isConnectionFailure(error)) log.error({ err: error }, 'the search index could not be filled')
       commitWatch = createCommitWatch(channel)

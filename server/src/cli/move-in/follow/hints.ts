@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import http from 'node:http'
 import { exitCodes, ImportFailure } from '../../import/failure.ts'
-import { isJsonObject, type JsonRecord } from '../../import/records.ts'
+import { isJsonObject, type JsonRecord, parseObject } from '../../import/records.ts'
 
 /** What is worth reading again. */
 export interface Hinted {
@@ -52,7 +52,7 @@ export async function openHints(at: { readonly host: string; readonly port: numb
       // The sender has gone away.
       return undefined
     }
-    const event = parse(Buffer.concat(chunks).toString('utf8'))
+    const event = parseObject(Buffer.concat(chunks).toString('utf8'))
     if (event === undefined) return answer(400)
     for (const [kind, id] of hintsIn(event)) if (waiting[kind].size < mostWaiting) waiting[kind].add(id)
     wake()
@@ -115,13 +115,4 @@ function* hintsIn(event: JsonRecord): Iterable<[kind: keyof Hinted, id: string]>
 
 function isName(value: unknown): value is string {
   return typeof value === 'string' && /^[\w-]{1,100}$/.test(value)
-}
-
-function parse(text: string): JsonRecord | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isJsonObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
 }
