@@ -1,6 +1,7 @@
 /**
- * Races, faults, several processes and the model, many times, each time with seeds of its own and without a second try:
- * `npm run test:long -- [--rounds 20] [part of a path ...]`. It goes on after a failure, and names each at the end. The models
+ * What `npm test` leaves out, once; then races, faults, several processes and the model, many times, each time with seeds of
+ * its own and without a second try: `npm run test:long -- [--rounds 20] [part of a path ...]`. With a path it runs that, and
+ * nothing else. It goes on after a failure, and names each at the end. The models
  * draw 20 worlds a round, or as many as MODEL_RUNS says.
  */
 import { spawn } from 'node:child_process'
@@ -28,11 +29,18 @@ const paths = positionals.length > 0 ? positionals : strictPaths
 
 const folder = await mkdtemp(join(tmpdir(), 'parley-long-'))
 const failures = []
+let restPassed = true
 let broken = 0
+if (positionals.length === 0) {
+  console.log('What npm test leaves out')
+  const report = join(folder, 'rest.json')
+  restPassed = (await runOnce(['--config', 'vitest.rest.config.ts'], {}, report)) === 0
+  if (!restPassed) failures.push(...(await failuresOf(report)).map((name) => `the rest: ${name}`))
+}
 for (let round = 1; round <= rounds; round++) {
   console.log(`\nRound ${round} of ${rounds}`)
   const report = join(folder, `${round}.json`)
-  const code = await runOnce(report)
+  const code = await runOnce(paths, { MODEL_RUNS: '20', LONG: '1' }, report)
   if (code === 0) continue
   broken++
   failures.push(...(await failuresOf(report)).map((name) => `round ${round}: ${name}`))
@@ -41,13 +49,13 @@ await rm(folder, { recursive: true })
 
 console.log(`\n${rounds - broken} of ${rounds} rounds passed.`)
 for (const failure of failures) console.log(`   ${failure}`)
-process.exitCode = broken === 0 ? 0 : 1
+process.exitCode = restPassed && broken === 0 ? 0 : 1
 
-async function runOnce(report) {
+async function runOnce(what, settings, report) {
   const child = spawn(
     process.execPath,
-    [vitest, ...['run', '--retry=0', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`], ...paths],
-    { cwd: repository, stdio: 'inherit', env: { MODEL_RUNS: '20', LONG: '1', ...process.env } },
+    [vitest, ...['run', '--retry=0', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`], ...what],
+    { cwd: repository, stdio: 'inherit', env: { ...settings, ...process.env } },
   )
   const [code] = await once(child, 'exit')
   return code

@@ -4,7 +4,7 @@ import strictPaths from './strict.json' with { type: 'json' }
 
 /**
  * Long files first, so that nobody waits for one of them alone at the end: those that `long.json` names, the longest at the
- * top, as they took on a quiet machine; then the strict ones, which mostly wait.
+ * top; then the strict ones, which mostly wait.
  */
 export default class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -14,7 +14,7 @@ export default class LongFirst extends BaseSequencer {
 }
 
 function placeOf({ moduleId }: TestSpecification): number {
-  const place = longPaths.findIndex((path) => moduleId.endsWith(path))
+  const place = longPaths.findIndex((path) => moduleId.includes(`/${path}`))
   if (place !== -1) return place
   return longPaths.length + (strictPaths.some((part) => moduleId.includes(part)) ? 0 : 1)
 }
