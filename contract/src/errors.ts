@@ -348,7 +348,7 @@ export function badRequest(flaws: readonly ErrorDetail[], code: ErrorCode = 'ERR
 
 /** The 400 `ERR_BAD_REQUEST` for a limit of an app without a code of its own. @param what in the plural: `webhooks` */
 export function appLimitReached(limit: number, what: string): ApiError {
-  return new ApiError('ERR_BAD_REQUEST', `This app can have ${limit} ${what}.`)
+  return new ApiError('ERR_BAD_REQUEST', `This app can have at most ${limit} ${what}.`)
 }
 
 /** Shortens what the client sent before it is quoted in an error. */

@@ -1,7 +1,7 @@
 import cluster from 'node:cluster'
 import v8 from 'node:v8'
 import dotenv from 'dotenv'
-import { type Config, ConfigError, readConfig } from './config/index.ts'
+import { type Config, ConfigError, readConfig, retentionWarning } from './config/index.ts'
 import { outboundWarning } from './config/outbound.ts'
 import { describeUnknown, findUnknownSettings } from './config/unknown.ts'
 import { createLog } from './log.ts'
@@ -42,8 +42,10 @@ async function main(): Promise<void> {
     for (const unknown of findUnknownSettings(process.env, Object.keys(file))) {
       log.warn({ setting: unknown.name }, describeUnknown(unknown))
     }
-    const warning = outboundWarning(config.outbound)
-    if (warning !== undefined) log.warn({ setting: 'WEBHOOK_ALLOW_PRIVATE' }, warning)
+    const outbound = outboundWarning(config.outbound)
+    if (outbound !== undefined) log.warn({ setting: 'WEBHOOK_ALLOW_PRIVATE' }, outbound)
+    const retention = retentionWarning(config)
+    if (retention !== undefined) log.warn({ setting: 'EVENTS_RETENTION_DAYS' }, retention)
     await requireFreePorts(config)
   }
   const run = await roleOf(config)

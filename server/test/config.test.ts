@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { defaultAppSettings } from '@parley/contract'
 import { describe, expect, it } from 'vitest'
-import { ConfigError, readConfig } from '../src/config/index.ts'
+import { ConfigError, readConfig, retentionWarning } from '../src/config/index.ts'
 import { outboundWarning } from '../src/config/outbound.ts'
 import { describeUnknown, findUnknownSettings } from '../src/config/unknown.ts'
 
@@ -425,6 +425,14 @@ describe('the configuration', () => {
     expect(outboundWarning(readConfig({}).outbound)).toBeUndefined()
     expect(outboundWarning(readConfig({ OUTBOUND_ALLOW: '10.0.0.0/8' }).outbound)).toBeUndefined()
     expect(outboundWarning(readConfig({ WEBHOOK_ALLOW_PRIVATE: 'true' }).outbound)).toMatch('OUTBOUND_ALLOW')
+  })
+
+  it('is warned of where deliveries are removed before their last attempt', () => {
+    expect(retentionWarning(readConfig({}))).toBeUndefined()
+    expect(retentionWarning(readConfig({ EVENTS_RETENTION_DAYS: '2' }))).toBeUndefined()
+    expect(retentionWarning(readConfig({ EVENTS_RETENTION_DAYS: '1' }))).toMatch('27.6 hours')
+    const shorter = { EVENTS_RETENTION_DAYS: '1', WEBHOOK_RETRY_SCHEDULE_SECONDS: '10,3600' }
+    expect(retentionWarning(readConfig(shorter))).toBeUndefined()
   })
 
   it('cannot be changed afterwards', () => {

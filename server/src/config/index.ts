@@ -285,6 +285,17 @@ function readRedis(text: string | undefined, prefix: string, problems: string[])
   return undefined
 }
 
+/** What to say at start where deliveries are removed before their last attempt. */
+export function retentionWarning({
+  webhooks,
+  eventsRetentionDays,
+}: Pick<Config, 'webhooks' | 'eventsRetentionDays'>): string | undefined {
+  const hours = webhooks.retrySchedule.reduce((sum, seconds) => sum + seconds, 0) / 3600
+  if (hours < eventsRetentionDays * 24) return undefined
+  const last = `The last attempt of WEBHOOK_RETRY_SCHEDULE_SECONDS comes ${hours.toFixed(1)} hours after the first`
+  return `${last}; deliveries are removed before, after the days of EVENTS_RETENTION_DAYS (${eventsRetentionDays})`
+}
+
 /** Fractions are for tests: nobody wants to be called again within a second. */
 function readRetrySchedule(text: string | undefined, problems: string[]): readonly number[] {
   if (text === undefined) return limits.webhooks.retryDelaysSeconds

@@ -53,7 +53,7 @@ async function readText(content: Readable, field: string, most: number): Promise
   let bytes = 0
   for await (const chunk of content as AsyncIterable<Buffer>) {
     bytes += chunk.length
-    if (bytes > most) throw new ApiError('ERR_FILE_SIZE_EXCEEDED', `The file can have ${most} bytes.`)
+    if (bytes > most) throw new ApiError('ERR_FILE_SIZE_EXCEEDED', `The file can have at most ${most} bytes.`)
     chunks.push(chunk)
   }
   try {

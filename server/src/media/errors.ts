@@ -15,23 +15,26 @@ export function noRoomForFiles(): ApiError {
 export function dayQuotaReached(uid: string, bytes: number, secondsLeft: number): ApiError {
   return new ApiError(
     'ERR_TOO_MANY_REQUESTS',
-    `${uid} can upload ${bytes} bytes a day (setting uploadMegabytesPerDay). The next day begins in ${secondsLeft} s.`,
+    `${uid} can upload at most ${bytes} bytes a day (setting uploadMegabytesPerDay). The next day begins in ${secondsLeft} s.`,
   ).retryAfter(secondsLeft)
 }
 
 /** 400: the files of an app take as much room as they may (setting `mediaMegabytes`). */
 export function appQuotaReached(bytes: number): ApiError {
-  return new ApiError('ERR_BAD_REQUEST', `The files of this app can take ${bytes} bytes (setting mediaMegabytes).`)
+  return new ApiError(
+    'ERR_BAD_REQUEST',
+    `The files of this app can take at most ${bytes} bytes (setting mediaMegabytes).`,
+  )
 }
 
 /** 400: the files of one request are larger than they may be together. */
 export function filesTooLarge(bytes: number): ApiError {
-  return new ApiError('ERR_FILE_SIZE_EXCEEDED', `The files of one request can have ${bytes} bytes together.`)
+  return new ApiError('ERR_FILE_SIZE_EXCEEDED', `The files of one request can have at most ${bytes} bytes together.`)
 }
 
 /** 400: more files than one message can have. */
 export function tooManyFiles(): ApiError {
-  return new ApiError('ERR_FILE_COUNT_EXCEEDED', `A message can have ${limits.filesPerMessage} files.`)
+  return new ApiError('ERR_FILE_COUNT_EXCEEDED', `A message can have at most ${limits.filesPerMessage} files.`)
 }
 
 /** 403: an upload address is not valid. What is wrong with it is not said. */

@@ -32,7 +32,7 @@ describe('A limit of the app that is set', () => {
     expect(people.map((uid) => added[uid].success)).toEqual([true, false, false])
     expect(added.carol.error).toMatchObject({
       code: 'ERR_PLAN_QUOTA_RESTRICTION',
-      devMessage: 'A group can have 2 members.',
+      devMessage: 'A group can have at most 2 members.',
     })
     expect(refusal(await world.post('/groups/a/members', {}, { as: 'carol' }))).toBe('403 ERR_NO_VACANCY')
     const four = await world.post('/groups/a/members', { participants: [...people, 'erin'] })

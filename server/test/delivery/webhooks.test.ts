@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { dataOf, refusal, say } from '../support/chat.ts'
 import type { Endpoint } from '../support/endpoint.ts'
@@ -66,6 +67,22 @@ describe('a delivery', () => {
         durationMs: expect.any(Number),
       })
     })
+  })
+
+  it('that waits behind a slow one does not say what was deleted meanwhile', async () => {
+    const [{ world, message }, endpoint] = [await chatWorld(service), await open()]
+    await register(world, endpoint.url)
+    endpoint.behave({ delayMs: 700 })
+    // In one conversation: one after the other.
+    await tell(world, message, 3)
+    await soon(() => expect(endpoint.received).toHaveLength(1))
+    // By now, all three have been read.
+    await delay(300)
+    dataOf(await world.delete(`/messages/${message.id}`, undefined, { as: 'alice' }))
+    await soon(() => expect(endpoint.received).toHaveLength(3))
+    expect(endpoint.received[0]?.text).toContain('hello')
+    expect(endpoint.received[2]?.text).not.toContain('hello')
+    expect(endpoint.received[2]?.body.data.message.deletedAt).toEqual(expect.any(Number))
   })
 
   it('is signed with the old secret too, for as long as it is valid', async () => {

@@ -25,7 +25,7 @@ export function noVacancy(guid: string, most: number): ApiError {
 }
 
 export function tooManyMembers(most: number): ApiError {
-  return new ApiError('ERR_PLAN_QUOTA_RESTRICTION', `A group can have ${most} members.`)
+  return new ApiError('ERR_PLAN_QUOTA_RESTRICTION', `A group can have at most ${most} members.`)
 }
 
 export function tooManyGroups(uid: string, most: number): ApiError {

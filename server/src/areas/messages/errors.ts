@@ -137,12 +137,12 @@ export function notInteractive(id: number): ApiError {
 // Limits
 
 export function tooManyPinnedMessages(most: number): ApiError {
-  const devMessage = `A conversation can have ${most} pinned messages.`
+  const devMessage = `A conversation can have at most ${most} pinned messages.`
   return new ApiError('ERR_PINNED_MESSAGES_LIMIT_EXCEEDED', devMessage)
 }
 
 export function tooManySavedMessages(most: number): ApiError {
-  const devMessage = `A user can have ${most} saved messages.`
+  const devMessage = `A user can have at most ${most} saved messages.`
   return new ApiError('ERR_SAVED_MESSAGES_LIMIT_EXCEEDED', devMessage)
 }
 

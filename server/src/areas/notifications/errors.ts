@@ -13,7 +13,7 @@ export function unknownTimezone(): ApiError {
 }
 
 export function tooManyMutes(limit: number): ApiError {
-  return new ApiError('ERR_BAD_REQUEST', `A user can mute ${limit} conversations.`)
+  return new ApiError('ERR_BAD_REQUEST', `A user can mute at most ${limit} conversations.`)
 }
 
 /** @param what the provider in words: `custom push provider` */

@@ -88,7 +88,7 @@ export async function takeLink(
 ): Promise<Link> {
   const [link] = await tx.query<Link>(take, [digestOf(store, 'link', token), kinds, Math.floor(Date.now() / 1000)])
   if (link === undefined) {
-    throw new ApiError('ERR_LINK_NOT_FOUND', 'This link was used, has expired, or never was one.')
+    throw new ApiError('ERR_LINK_NOT_FOUND', 'This link was used, has expired, or is not valid.')
   }
   return link
 }

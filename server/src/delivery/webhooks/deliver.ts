@@ -41,7 +41,15 @@ const room = 100
 const leases = createLeases<TargetRow>(webhookEndpoints)
 
 type OpenTarget = Target & { readonly width: number }
-type Ready = DueDelivery & { readonly chain: number | undefined; readonly body: Body | undefined }
+interface Ready extends DueDelivery {
+  readonly chain: number | undefined
+  readonly body: Body | undefined
+  /** When the body was made, as `performance.now()` has it. */
+  readonly madeAt: number
+}
+
+/** Milliseconds after which a body that still waits is made anew: what it says may have been edited or deleted. */
+const staleAfterMs = 500
 
 /** Delivers what is due to one webhook. */
 export function deliverDue(options: DeliverOptions, key: EndpointKey, signal: AbortSignal): Promise<void> {
@@ -61,12 +69,14 @@ function beginRound(options: DeliverOptions, key: EndpointKey): Round<TargetRow,
     open: (row) => ({ ...toTarget(secrets, row), width }),
     async read(target, { except, limit }) {
       const due = await selectDue(database, key, { after, except, limit })
+      const madeAt = performance.now()
       const rendered = await bodies.render(target, due)
       return due.map((delivery) => {
         const { id, conversation, attempts } = delivery
         const isFirst = attempts === 0
         if (isFirst) after = Math.max(after, id)
-        return { ...delivery, chain: isFirst ? (conversation ?? undefined) : undefined, body: rendered.get(id) }
+        const chain = isFirst ? (conversation ?? undefined) : undefined
+        return { ...delivery, chain, body: rendered.get(id), madeAt }
       })
     },
     async attempt(target, [delivery]) {
@@ -84,10 +94,13 @@ function beginRound(options: DeliverOptions, key: EndpointKey): Round<TargetRow,
 }
 
 async function attemptDelivery(
-  { poster, metrics, delays, tracing }: DeliverOptions,
+  { poster, bodies, metrics, delays, tracing }: DeliverOptions,
   target: Target,
-  { id, step, body, trigger, attempts }: Ready,
+  delivery: Ready,
 ): Promise<Outcome<Result>> {
+  const { id, step, trigger, attempts } = delivery
+  const isStale = performance.now() - delivery.madeAt > staleAfterMs
+  const body = isStale ? (await bodies.render(target, [delivery])).get(id) : delivery.body
   if (body === undefined) {
     const unrendered = { succeeded: false, error: 'what happened can no longer be told', durationMs: 0 }
     metrics.attempted('failed')

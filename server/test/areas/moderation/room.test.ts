@@ -13,7 +13,7 @@ const makeList = (world: World, id: string, count: number) =>
 
 function expectFull(answer: Answer, what: string): void {
   expect(refusal(answer)).toBe('400 ERR_BAD_REQUEST')
-  expect(answer.body.error.devMessage).toContain(`This app can have ${what} in its lists and rules together.`)
+  expect(answer.body.error.devMessage).toContain(`This app can have at most ${what} in its lists and rules together.`)
 }
 
 describe('terms of the lists and of the rules of an app are counted together:', () => {

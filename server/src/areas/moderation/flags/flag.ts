@@ -63,5 +63,5 @@ export async function flag(
 }
 
 function ownMessage(id: number): ApiError {
-  return new ApiError('ERR_SELF_ACTION_DENIED', `The message ${id} is their own; nobody flags those.`)
+  return new ApiError('ERR_SELF_ACTION_DENIED', `Users cannot flag their own messages, such as ${id}.`)
 }
