@@ -16,7 +16,7 @@ import { Facts, Page, Section, Status, Time } from '../ui/page.tsx'
 import { Secret } from '../ui/Secret.tsx'
 import { Loaded } from '../ui/states.tsx'
 import { Table } from '../ui/Table.tsx'
-import { silent, useTriggers } from '../ui/triggers.ts'
+import { legacy, silent, useTriggers } from '../ui/triggers.ts'
 
 const pendingMs = 3_000
 /** A delivery begins a moment after its event, and ends when the endpoint has answered. */
@@ -31,7 +31,7 @@ function useFields(version: number): readonly Field[] {
     {
       ...{ name: 'triggers', label: 'Triggers', kind: 'choices', hint: 'The events that it is called for' },
       options: triggers
-        .filter(({ category }) => version === 1 || category !== 'legacy')
+        .filter(({ id, category }) => (version === 1 ? legacy.includes(id) : category !== 'legacy'))
         .map(({ id, category, description }) => ({
           value: id,
           label: `${id}: ${description}`,

@@ -13,3 +13,11 @@ export function useTriggers() {
 
 /** Groups of triggers that are accepted and never fire. */
 export const silent: readonly string[] = ['call', 'meeting', 'campaign']
+
+/** What a webhook of version 1 may be called for. */
+export const legacy: readonly string[] = [
+  ...['before_message', 'after_message', 'message_delivery_receipt', 'message_read_receipt'],
+  'user_connection_status_change',
+  ...['moderation_engine_approved', 'moderation_engine_blocked', 'moderation_engine_failed'],
+  'moderation_manual_approved',
+]

@@ -1,4 +1,4 @@
-import { eventTriggerIds } from '@parley/contract'
+import { eventTriggerIds, legacyTriggerIds } from '@parley/contract'
 import { afterAll, expect, it } from 'vitest'
 import { createOperator, createOwner, newEmail } from '../admin/operator.ts'
 import { createGroup, dataOf, say } from '../support/chat.ts'
@@ -111,6 +111,24 @@ describeConsole('webhooks and events in the console, in a real browser', () => {
     await page.getByText('Nothing was delivered, and nothing waits.').waitFor()
     await open(`/apps/${world.app.name}/webhooks/nowhere`)
     await page.getByText('There is no webhook with the id nowhere.').waitFor()
+    expect(problems).toEqual([])
+  })
+
+  it('of version 1 are offered what they may be called for', async () => {
+    const world = await createWorld()
+    const made = { id: 'old', name: 'Old', webhookURL: 'http://127.0.0.1:9/', triggers: ['after_message'] }
+    dataOf(await world.post('/webhooks', made, { headers: { 'X-Webhook-Version': '1' } }))
+    const { page, problems } = await openAs(world, { role: 'developer' }, `/apps/${world.app.name}/webhooks/old`)
+    await page.getByRole('button', { name: 'Edit' }).click()
+    await page.getByRole('dialog').getByRole('combobox', { name: 'Triggers' }).click()
+    const offered = page.getByRole('listbox', { name: 'Triggers' }).getByRole('option')
+    await offered.first().waitFor()
+    const ids = (await offered.allTextContents()).map((text) => text.split(':')[0] ?? '')
+    expect(ids.toSorted()).toEqual(legacyTriggerIds.toSorted())
+    await page.getByRole('option', { name: /^message_read_receipt/ }).click()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    await until(async () => dataOf(await world.get('/webhooks/old')).triggers.length === 2)
     expect(problems).toEqual([])
   })
 
