@@ -84,7 +84,7 @@ export async function fill(world: World): Promise<void> {
   const third = await say(world, 'alice', 'bob', 'to be deleted')
   await done(world.delete(`/messages/${third.id}`, {}, { as: 'alice' }))
   await done(world.post('/users/alice/conversation/read', {}, { as: 'bob' }))
-  await say(world, 'alice', 'bob', 'not yet read')
+  await say(world, 'alice', 'bob', 'not yet\u2028read')
   const root = await sayInGroup(world, 'bob', 'team', 'a thread')
   for (const [n, uid] of ['alice', 'carol', 'gone'].entries())
     await sayInGroup(world, uid, 'team', `reply ${n}`, { parentId: root.id })

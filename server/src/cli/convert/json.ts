@@ -1,6 +1,5 @@
-import { createReadStream } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
-import { createInterface } from 'node:readline'
+import { readLines as readTexts } from '../lines.ts'
 import { ConvertFailure } from './failure.ts'
 
 /** What an export holds, of which nothing is certain. */
@@ -36,10 +35,9 @@ export async function readObjects(file: string): Promise<Foreign[]> {
 
 /** Reads a file that holds one object a line. @throws ConvertFailure naming the file and the line */
 export async function* readLines(file: string): AsyncGenerator<Foreign> {
-  const stream = createReadStream(file)
   let number = 0
   try {
-    for await (const line of createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })) {
+    for await (const line of readTexts(file)) {
       number++
       if (line.trim() === '') continue
       const value = parseLine(line)
@@ -50,8 +48,6 @@ export async function* readLines(file: string): AsyncGenerator<Foreign> {
   } catch (error) {
     if (error instanceof ConvertFailure) throw error
     throw new ConvertFailure(`${file} cannot be read: ${(error as Error).message}`)
-  } finally {
-    stream.destroy()
   }
 }
 
@@ -92,4 +88,12 @@ export function addressOf(value: unknown): string | undefined {
 export function secondsOf(value: unknown, unit: 'seconds' | 'milliseconds' = 'seconds'): number | undefined {
   const seconds = Math.floor(Number(value) / (unit === 'seconds' ? 1 : 1000))
   return Number.isSafeInteger(seconds) && seconds > 0 ? seconds : undefined
+}
+
+/** What bots and integrations show in attachments, often without a text of their own; undefined where that is nothing. */
+export function shownBy(attachments: unknown): string | undefined {
+  const texts = objectsOf(attachments).map(({ pretext, title, text, fallback }) =>
+    [pretext, title, text ?? fallback].filter((part) => textOf(part) !== undefined).join('\n'),
+  )
+  return textOf(texts.filter((text) => text !== '').join('\n'))
 }

@@ -3,7 +3,17 @@ import path from 'node:path'
 import { withEmoji } from './emoji.ts'
 import { ConvertFailure } from './failure.ts'
 import type { Given, History, OldFile, OldMessage, Place } from './history.ts'
-import { entriesOf, type Foreign, objectsOf, readLines, secondsOf, textOf, textsOf, withoutEnd } from './json.ts'
+import {
+  entriesOf,
+  type Foreign,
+  objectsOf,
+  readLines,
+  secondsOf,
+  shownBy,
+  textOf,
+  textsOf,
+  withoutEnd,
+} from './json.ts'
 import type { Reasons } from './reasons.ts'
 
 /** Where the files of an export go. */
@@ -151,7 +161,7 @@ function createPosts(folder: string, history: History, reasons: Reasons, files: 
     if (savers.length > 0) reasons.add('saved-message', id)
     const message: OldMessage = {
       ...{ id, sender, at },
-      text: textFor(typeof post.message === 'string' ? post.message : ''),
+      text: textFor([textOf(post.message), shownBy(post.props?.attachments)].filter(Boolean).join('\n')),
       files: await Promise.all(objectsOf(post.attachments).map((attachment) => copied(textOf(attachment.path) ?? ''))),
       reactions: reactionsOf(post),
       ...(parent !== undefined && { parent }),

@@ -182,14 +182,12 @@ export async function createOutput(folder: string, ids: IdTable, reasons: Reason
     async finish(source) {
       const counts: Counts = { users: 0, groups: 0, members: 0, messages: 0 }
       const write = async (kind: ImportKind, stream: WriteStream, record: object, whose: string) => {
-        if (!isValid(kind, record, whose)) return
+        if (!isValid(kind, record, whose)) return false
         counts[kind]++
         if (!stream.write(`${JSON.stringify(record)}\n`)) await once(stream, 'drain')
+        return true
       }
-      const into = async (
-        kind: ImportKind,
-        fill: (put: (record: object, whose: string) => Promise<void>) => unknown,
-      ) => {
+      const into = async (kind: ImportKind, fill: (put: Put) => unknown) => {
         const stream = createWriteStream(path.join(partial, `${kind}.ndjson`), { mode: 0o600 })
         await fill((record, whose) => write(kind, stream, record, whose))
         stream.end()
@@ -197,8 +195,7 @@ export async function createOutput(folder: string, ids: IdTable, reasons: Reason
       }
       // Messages are looked at first, since they may name people whom nothing else does.
       await into('messages', async (put) => {
-        for await (const rows of spool.read())
-          for (const row of inOrder(rows, source, reasons)) await put(row.record, row.id)
+        for await (const rows of spool.read()) await putInOrder(rows, source, reasons, put)
       })
       await into('users', async (put) => {
         for (const [id, record] of people) await put(record, id)
@@ -233,24 +230,39 @@ export async function createOutput(folder: string, ids: IdTable, reasons: Reason
   }
 }
 
-/** Puts the messages of a conversation in the order of time, threads below messages that are there, and quotes beside them. */
-function* inOrder(rows: Row[], source: string, reasons: Reasons): Generator<{ id: string; record: object }> {
+/** Writes a record. @returns whether it is valid, and so is there now */
+type Put = (record: object, whose: string) => Promise<boolean>
+
+/**
+ * Writes the messages of a place in the order of time, threads below messages that are there, and quotes beside them. What
+ * somebody else said between two people becomes a conversation of its own: threads and quotes do not lead there.
+ */
+async function putInOrder(rows: Row[], source: string, reasons: Reasons, put: Put): Promise<void> {
   rows.sort((one, other) => one.at - other.at)
-  /** The message that begins the thread of each message. */
-  const roots = new Map<string, string>()
+  /** The message that begins the thread of each message, and the conversation that they are in. */
+  const written = new Map<string, { readonly root: string; readonly conversation: string }>()
   for (const { id, parent, quoted, place, record } of rows) {
     const muid = muidOf(source, place, id)
-    const isQuoting = quoted !== undefined && roots.has(quoted)
+    const conversation = conversationOf(record)
+    const find = (other: string | undefined) => {
+      const found = other === undefined ? undefined : written.get(other)
+      return found?.conversation === conversation ? found : undefined
+    }
+    const isQuoting = find(quoted) !== undefined
     if (quoted !== undefined && !isQuoting) reasons.add('quote-without-message', id)
-    const root = parent === undefined ? undefined : roots.get(parent)
+    const root = find(parent)?.root
     if (parent !== undefined && root === undefined) reasons.add('reply-without-thread', id)
-    if (!roots.has(id)) roots.set(id, root ?? id)
     const others = {
       ...(root !== undefined && { parentMuid: muidOf(source, place, root) }),
-      ...(isQuoting && { quotedMuid: muidOf(source, place, quoted) }),
+      ...(isQuoting && quoted !== undefined && { quotedMuid: muidOf(source, place, quoted) }),
     }
-    yield { id, record: { muid, ...record, ...others } }
+    const isWritten = await put({ muid, ...record, ...others }, id)
+    if (isWritten && !written.has(id)) written.set(id, { root: root ?? id, conversation })
   }
+}
+
+function conversationOf({ receiverType, receiver, sender }: Row['record']): string {
+  return receiverType === 'group' ? `${receiver}` : [sender, receiver].sort().join(' ')
 }
 
 /** The same in every run, so that an import can be repeated. Very long ones are a digest. */

@@ -50,6 +50,11 @@ export const reasons = {
     what: 'The file is a link into the old system, which ends when the export is revoked or the old system is switched off.',
     remedy: 'Copy the files, and put their new addresses into messages.ndjson before the import.',
   },
+  'hidden-message': {
+    outcome: 'skipped',
+    what: 'The old system hid the message from everybody: a text from before an edit, or a message that was deleted.',
+    remedy: 'None is needed.',
+  },
   'member-without-user': {
     outcome: 'skipped',
     what: 'A membership of somebody whom the export does not describe, and who wrote nothing.',

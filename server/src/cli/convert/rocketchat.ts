@@ -5,7 +5,7 @@ import { Binary, deserialize } from 'bson'
 import { withEmoji } from './emoji.ts'
 import { ConvertFailure } from './failure.ts'
 import type { History, OldFile, OldMessage, Place } from './history.ts'
-import { entriesOf, type Foreign, objectsOf, textOf, textsOf, withoutEnd } from './json.ts'
+import { entriesOf, type Foreign, objectsOf, shownBy, textOf, textsOf, withoutEnd } from './json.ts'
 import type { Files } from './mattermost.ts'
 import type { Reasons } from './reasons.ts'
 
@@ -148,6 +148,10 @@ function convertMessage(
     reasons.add('record-not-valid', `${id ?? 'a message'}: it must have an id, a sender and a time`)
     return undefined
   }
+  if (message._hidden === true) {
+    reasons.add('hidden-message', id)
+    return undefined
+  }
   const parent = textOf(message.tmid)
   const base = {
     ...{ id, sender, at },
@@ -169,7 +173,7 @@ function convertMessage(
   const savers = objectsOf(message.starred).flatMap(({ _id }) => textOf(_id) ?? [])
   if (savers.length > 0) reasons.add('saved-message', id)
   const { quoted, said: own } = withoutQuote(textOf(message.msg))
-  const said = [own, ...objectsOf(message.attachments).map(({ description }) => textOf(description))]
+  const said = [own, ...objectsOf(message.attachments).map(textOfAttachment)]
   return {
     ...base,
     text: withMentions(said.filter((text) => text !== undefined).join('\n'), message, history),
@@ -183,6 +187,14 @@ function convertMessage(
     pin,
     saves: savers.map((by) => ({ by })),
   }
+}
+
+/** Those of quotes have the text of another message, those of files the name of a file, which both stand elsewhere. */
+function textOfAttachment(attachment: Foreign): string | undefined {
+  const { message_link: quoted, type, description } = attachment
+  if (textOf(quoted) !== undefined) return undefined
+  if (type === 'file') return textOf(description)
+  return textOf([shownBy([attachment]), textOf(description)].filter((text) => text !== undefined).join('\n'))
 }
 
 /** @param sentAt epoch milliseconds, for a pin of which nobody knows when */

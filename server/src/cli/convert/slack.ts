@@ -1,7 +1,17 @@
 import path from 'node:path'
 import { ConvertFailure } from './failure.ts'
 import type { History, OldFile, OldMessage, Place } from './history.ts'
-import { addressOf, entriesOf, type Foreign, objectsOf, readObjects, secondsOf, textOf, textsOf } from './json.ts'
+import {
+  addressOf,
+  entriesOf,
+  type Foreign,
+  objectsOf,
+  readObjects,
+  secondsOf,
+  shownBy,
+  textOf,
+  textsOf,
+} from './json.ts'
 import type { Reasons } from './reasons.ts'
 import { slackText } from './slack-text.ts'
 
@@ -123,7 +133,7 @@ function convertMessage(message: Foreign, history: History, reasons: Reasons): O
   }
   if (subtype === 'thread_broadcast') reasons.add('shown-in-channel', id)
   const sender = textOf(message.user) ?? textOf(message.bot_id) ?? textOf(message.comment?.user) ?? 'USLACKBOT'
-  const said = slackText(textOf(message.text) ?? textOfAttachments(message), history.uidOf)
+  const said = slackText(textOf(message.text) ?? shownBy(message.attachments) ?? '', history.uidOf)
   const reactions = objectsOf(message.reactions).map(({ name, users, count }) => {
     const known = textsOf(users)
     if (Number(count) > known.length) reasons.add('reactions-without-users', `${name} ${id}`)
@@ -142,14 +152,6 @@ function convertMessage(message: Foreign, history: History, reasons: Reasons): O
 function parentOf(message: Foreign): { parent?: string } {
   const parent = textOf(message.thread_ts)
   return parent === undefined || parent === message.ts ? {} : { parent }
-}
-
-/** What bots say, often without a text of its own. */
-function textOfAttachments(message: Foreign): string {
-  return objectsOf(message.attachments)
-    .map((part) => [part.pretext, part.title, part.text ?? part.fallback].filter((text) => textOf(text)).join('\n'))
-    .filter((text) => text !== '')
-    .join('\n')
 }
 
 function filesOf(message: Foreign, reasons: Reasons): OldFile[] {

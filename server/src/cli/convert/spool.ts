@@ -1,5 +1,6 @@
-import { appendFile, mkdir, readFile, rm } from 'node:fs/promises'
+import { appendFile, mkdir, rm } from 'node:fs/promises'
 import path from 'node:path'
+import { readLines } from '../lines.ts'
 
 /** Bytes that wait in memory before they are written. */
 const mostWaiting = 8 * 1024 * 1024
@@ -37,11 +38,9 @@ export function createSpool<Row>(folder: string): Spool<Row> {
     async *read() {
       await flush()
       for (const number of numbers.values()) {
-        const text = await readFile(fileOf(number), 'utf8')
-        yield text
-          .split('\n')
-          .filter((line) => line !== '')
-          .map((line) => JSON.parse(line) as Row)
+        const rows: Row[] = []
+        for await (const line of readLines(fileOf(number))) if (line !== '') rows.push(JSON.parse(line) as Row)
+        yield rows
       }
     },
     remove: () => rm(folder, { recursive: true, force: true }),

@@ -1,16 +1,15 @@
 import { once } from 'node:events'
-import { createReadStream, createWriteStream } from 'node:fs'
+import { createWriteStream } from 'node:fs'
 import { rename, stat } from 'node:fs/promises'
-import { createInterface } from 'node:readline'
 import { finished } from 'node:stream/promises'
 import type { JsonRecord } from '../import/records.ts'
+import { readLines as readTexts } from '../lines.ts'
 
 /** The records of a file, one a line; none where there is no such file. */
 export async function* readLines(file: string): AsyncGenerator<JsonRecord> {
   const found = await stat(file).catch(() => undefined)
   if (found === undefined) return
-  for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY }))
-    if (line !== '') yield JSON.parse(line) as JsonRecord
+  for await (const line of readTexts(file)) if (line !== '') yield JSON.parse(line) as JsonRecord
 }
 
 /** Writes a file anew, only for its owner; it bears its name when it is whole. @returns the number of records */

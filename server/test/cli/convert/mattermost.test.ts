@@ -194,6 +194,18 @@ describe('parley convert mattermost', () => {
     expect(said.data.text.slice(0, 30)).toBe('hello <@uid:constructor>, @...')
   })
 
+  it('has what integrations show, and lines that end nowhere but at their end', async () => {
+    const ground = await createGround()
+    await putExport(ground)
+    const build = { attachments: [{ title: 'Build 7', text: 'red' }] }
+    const before = await readFile(path.join(ground.folder, 'export.jsonl'), 'utf8')
+    const more = lines(post(900, 'anna', '', { props: build }), post(901, 'anna', 'one\u2028two', { props: build }))
+    await ground.put('export.jsonl', before + more)
+    expect(await ground.convert('mattermost')).toMatchObject({ code: 0 })
+    const texts = (await ground.records('messages')).map(({ data }) => data?.text)
+    expect(texts).toEqual(expect.arrayContaining(['Build 7\nred', 'one\u2028two\nBuild 7\nred']))
+  })
+
   it('names the line that is damaged', async () => {
     const ground = await createGround()
     await ground.put('export.jsonl', `${lines({ type: 'version', version: 1 })}{"type": "po`)

@@ -138,6 +138,36 @@ describe('parley convert rocketchat', () => {
     ])
   })
 
+  it('leaves out what Rocket.Chat hides: former texts of edited messages, and deleted ones', async () => {
+    const ground = await createGround()
+    await putDump(ground, [
+      message('m1', 'R1', 1, 'aB3', 'after', { editedAt: at(5) }),
+      message('h1', 'R1', 1, 'aB3', 'before', { _hidden: true, parent: 'm1', editedAt: at(5) }),
+      message('h2', 'R1', 2, 'ab3', 'taken back', { _hidden: true }),
+    ])
+    expect(await ground.convert('rocketchat')).toMatchObject({ code: 0 })
+    expect((await ground.records('messages')).map(({ data }) => data.text)).toEqual(['after'])
+    expect(await ground.reasons()).toEqual({ 'archived-channel': 1, 'direct-group': 1, 'hidden-message': 2 })
+  })
+
+  it('has what integrations show, and not twice what is a file or quoted', async () => {
+    const ground = await createGround()
+    const link = 'https://chat.acme.example/channel/general?msg=m1'
+    await putDump(ground, [
+      message('m1', 'R1', 1, 'aB3', '', { attachments: [{ title: 'Build 7', text: 'red' }] }),
+      message('m2', 'R1', 2, 'aB3', `[ ](${link}) so it is`, { attachments: [{ message_link: link, text: 'red' }] }),
+      message('m3', 'R1', 3, 'aB3', '', {
+        attachments: [{ type: 'file', title: 'a.png', title_link: '/file-upload/F1/a.png', description: 'Look' }],
+      }),
+    ])
+    expect(await ground.convert('rocketchat')).toMatchObject({ code: 0 })
+    expect((await ground.records('messages')).map(({ data }) => data.text)).toEqual([
+      'Build 7\nred',
+      'so it is',
+      'Look',
+    ])
+  })
+
   it('takes hostile ids and values for what they are, and writes nothing beyond the end of a file', async () => {
     const ground = await createGround()
     await putDump(ground, [

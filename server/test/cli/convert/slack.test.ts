@@ -89,6 +89,19 @@ async function putWorkspace(ground: Ground): Promise<void> {
 }
 
 describe('parley convert slack', () => {
+  it('has replies to a deleted message between two people as ordinary ones', async () => {
+    const ground = await createGround()
+    await putWorkspace(ground)
+    const tombstone = { type: 'message', subtype: 'tombstone', user: 'USLACKBOT', ts: ts(1), thread_ts: ts(1) }
+    const replies = [said(2, 'U2', 'first reply', { thread_ts: ts(1) }), said(3, 'U0aB', 'to it', { thread_ts: ts(1) })]
+    await ground.put('D1/2020-09-14.json', [tombstone, ...replies])
+    expect(await ground.convert('slack')).toMatchObject({ code: 0 })
+    expect(await ground.reasons()).toMatchObject({ 'reply-without-thread': 3 })
+    const world = await imported(ground)
+    const between = await saidIn(world, '/users/mara', 'jose-lopez')
+    expect(between.map(({ data }: { data: { text: string } }) => data.text)).toEqual(['first reply', 'to it'])
+  })
+
   it('makes a folder that is imported whole, and says what has no counterpart', async () => {
     const ground = await createGround()
     await putWorkspace(ground)
