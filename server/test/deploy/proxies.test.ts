@@ -1,4 +1,4 @@
-import { Agent, FormData } from 'undici'
+import { Agent, FormData, Response } from 'undici'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeWith } from '../gate/needs.ts'
 import { ask, type Service, startParley } from '../http/watched.ts'
@@ -65,7 +65,7 @@ for (const name of ['nginx', 'haproxy', 'caddy'] satisfies ProxyName[]) {
       const form = new FormData()
       for (const [field, value] of Object.entries(toBob)) form.set(field, value)
       form.append('file', new Blob([content], { type: picture.type }), picture.name)
-      const encoded = new Response(form as never)
+      const encoded = new Response(form)
       const sent = await call('POST', '/v3/messages', {
         body: Buffer.from(await encoded.arrayBuffer()),
         headers: {

@@ -93,7 +93,7 @@ export function secondsOf(value: unknown, unit: 'seconds' | 'milliseconds' = 'se
 /** What bots and integrations show in attachments, often without a text of their own; undefined where that is nothing. */
 export function shownBy(attachments: unknown): string | undefined {
   const texts = objectsOf(attachments).map(({ pretext, title, text, fallback }) =>
-    [pretext, title, text ?? fallback].filter((part) => textOf(part) !== undefined).join('\n'),
+    [pretext, title, textOf(text) ?? fallback].filter((part) => textOf(part) !== undefined).join('\n'),
   )
   return textOf(texts.filter((text) => text !== '').join('\n'))
 }

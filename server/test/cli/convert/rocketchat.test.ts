@@ -154,7 +154,7 @@ describe('parley convert rocketchat', () => {
     const ground = await createGround()
     const link = 'https://chat.acme.example/channel/general?msg=m1'
     await putDump(ground, [
-      message('m1', 'R1', 1, 'aB3', '', { attachments: [{ title: 'Build 7', text: 'red' }] }),
+      message('m1', 'R1', 1, 'aB3', '', { attachments: [{ title: 'Build 7', text: '', fallback: 'red' }] }),
       message('m2', 'R1', 2, 'aB3', `[ ](${link}) so it is`, { attachments: [{ message_link: link, text: 'red' }] }),
       message('m3', 'R1', 3, 'aB3', '', {
         attachments: [{ type: 'file', title: 'a.png', title_link: '/file-upload/F1/a.png', description: 'Look' }],
