@@ -98,6 +98,17 @@ async function entriesRead(): Promise<number> {
   return rows[0]?.entries ?? 0
 }
 
+/** How many rows of sides and pages of their indexes were looked at so far, and how many rows removed. */
+async function sidesRead(): Promise<{ rows: number; removed: number }> {
+  const { rows } = await client.query<{ rows: number; removed: number }>(
+    `select (t.seq_tup_read + t.idx_tup_fetch + i.idx_blks_hit + i.idx_blks_read)::int as rows, t.n_tup_del::int as removed
+    from pg_stat_user_tables t
+    join pg_statio_user_tables i using (relid)
+    where t.relname = 'conversation_states'`,
+  )
+  return rows[0] ?? { rows: 0, removed: 0 }
+}
+
 describe('What was removed for good is in nobody’s way:', () => {
   it.each<[what: string, path: () => string, as?: string]>([
     ['the newest page', () => '/groups/team/messages?affix=prepend', 'bob'],
@@ -145,5 +156,32 @@ describe('What was removed for good is in nobody’s way:', () => {
     expect(left.rows).toEqual([{ count: removed + 12_001 }])
     dataOf(await world.delete('/groups/team'))
     expect((await client.query(`select from messages where kind = 2`)).rowCount).toBe(0)
+  })
+
+  it('nor are sides of other conversations, however many there are, when one goes for everybody', async () => {
+    await createGroup(world, 'small', 'alice', { participants: ['bob', 'carol'] })
+    dataOf(await world.delete('/groups/small/members/carol'))
+    await say(world, 'alice', 'carol', 'a word')
+    await client.query(
+      `insert into conversation_states (app_id, uid, conversation, member)
+      select $1, 'somebody' || g, 1000000 + g, g % 2 = 0
+      from generate_series(1, 100000) g`,
+      [world.app.appId],
+    )
+    await client.query('vacuum analyze conversation_states')
+    const { rows } = await client.query(`select conversation from groups where guid = 'small'`)
+    const before = await sidesRead()
+    dataOf(await world.delete('/conversations/alice_user_carol', undefined, { as: 'alice' }))
+    dataOf(await world.delete('/groups/small'))
+    // It is counted once the connection has nothing to do.
+    const read = await until(async () => {
+      const now = await sidesRead()
+      return now.removed >= before.removed + 3 && now.rows - before.rows
+    })
+    expect(read).toBeLessThan(mostRows)
+    const left = await client.query('select from conversation_states where conversation = $1', [rows[0]?.conversation])
+    expect(left.rowCount).toBe(0)
+    const hidden = await client.query(`select from conversation_states where uid = 'carol' and hidden`)
+    expect(hidden.rowCount).toBe(1)
   })
 })

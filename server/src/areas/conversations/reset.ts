@@ -1,4 +1,5 @@
 import { lockConversation } from '../../chat/conversations/membership.ts'
+import { everySide } from '../../chat/conversations/participant-state.ts'
 import { readMembership } from '../../chat/groups/access.ts'
 import type { Context } from '../../context.ts'
 import type { Database, Transaction } from '../../store/database.ts'
@@ -39,19 +40,23 @@ const endHistory = statement(`
   select app_id, last_id, key, '', kind, '', '', '', '{}', false, last_sent_at, last_sent_at, true
   from ended`)
 
-/** What is cleared is not unread either, and what a reset before this one hides stays hidden. A null uid clears it for everybody. */
-const clear = statement(`
+/** What is cleared is not unread either, and what a reset before this one hides stays hidden. */
+const clearFor = (whose: string) =>
+  statement(`
   update conversation_states s
   set cleared_sent_at = coalesce(c.last_sent_at, c.listed_sent_at, 0), cleared_id = coalesce(c.last_id, 0),
-    hidden = $4 or (s.hidden and coalesce((c.listed_sent_at, c.listed_id) <= (s.cleared_sent_at, s.cleared_id), true)),
+    hidden = $3 or (s.hidden and coalesce((c.listed_sent_at, c.listed_id) <= (s.cleared_sent_at, s.cleared_id), true)),
     unread_sent_at = coalesce(c.last_sent_at, 0), unread_id = coalesce(c.last_id, 0),
     counted_sent_at = coalesce(c.last_sent_at, 0), counted_id = coalesce(c.last_id, 0), counted_unread = 0, counted_version = c.version
   from conversations c
   where s.app_id = $1
-  and ($2::text is null or s.uid = $2)
-  and s.conversation = $3
+  and s.conversation = $2
+  and ${whose}
   and c.app_id = s.app_id
   and c.key = s.conversation`)
+
+const clear = clearFor('s.uid = $4')
+const clearForAll = clearFor(everySide)
 
 const forget = statement(`
   update conversations
@@ -71,7 +76,7 @@ export async function resetConversation(
   await underLock(context.database, state, async (tx) => {
     if (forBoth) await purgeConversation(context, tx, state.appId, state.conversation.key)
     await tx.query(endHistory, [state.appId, state.conversation.key, Math.floor(Date.now() / 1000)])
-    await tx.query(clear, [state.appId, state.uid, state.conversation.key, !preserveOrder])
+    await tx.query(clear, [state.appId, state.conversation.key, !preserveOrder, state.uid])
   })
 }
 
@@ -87,7 +92,7 @@ export async function deleteForAll(context: Pick<Context, 'database' | 'tables'>
       if (membership?.scope !== 'admin') throw notAnAdmin(conversation.first, uid)
     }
     await purgeConversation(context, tx, state.appId, state.conversation.key)
-    await tx.query(clear, [state.appId, null, state.conversation.key, true])
+    await tx.query(clearForAll, [state.appId, state.conversation.key, true])
     await tx.query(forget, [state.appId, state.conversation.key])
   })
 }

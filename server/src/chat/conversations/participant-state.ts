@@ -47,6 +47,9 @@ export const listedSql = `(c.kind = 1 or s.member)
   and c.listed_id is not null
   and ${keptSql('s')}`
 
+/** Any side of a conversation: said so that those of members are found by one index, and all others by another. */
+export const everySide = '(member_read_id is not null or not member)'
+
 /** The uid or guid on the other side of a conversation, seen from one side of it. */
 export function otherPeerOf(side: string, conversation: string): string {
   return `case when ${conversation}.kind = 2 or ${conversation}.second = ${side}.uid then ${conversation}.first else ${conversation}.second end`

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { appKey } from '../../store/app-key.ts'
 import { erasable } from '../erasure.ts'
+import { everySide } from './participant-state.ts'
 
 /**
  * The states come before the receipt steps. A mark that is being set at this moment holds the row of its state and is
@@ -19,6 +20,13 @@ export const receiptTables = [
           and s.conversation = pair.conversation
           and s.uid = pair.other`,
         (user) => sql`delete from conversation_states where app_id = ${appKey(user.appId)} and uid = ${user.uid}`,
+      ],
+      ofGroup: [
+        (group) => sql`
+          delete from conversation_states
+          where app_id = ${appKey(group.appId)}
+          and conversation = ${group.conversation}
+          and ${sql.raw(everySide)}`,
       ],
     },
   ),

@@ -53,6 +53,7 @@ import * as keyOrigins from './0098-key-origins.ts'
 import * as keyPredecessors from './0099-key-predecessors.ts'
 import * as removedMessages from './0100-removed-messages.ts'
 import * as upkeepIndexes from './0110-upkeep-indexes.ts'
+import * as conversationSides from './0120-conversation-sides.ts'
 import type { Migration } from './migration.ts'
 
 /** In the order of their names. Each must be repeatable: `if not exists`, since a later version may be half applied. */
@@ -112,4 +113,5 @@ export const migrations: Record<string, Migration> = {
   '0099-key-predecessors': keyPredecessors,
   '0100-removed-messages': removedMessages,
   '0110-upkeep-indexes': upkeepIndexes,
+  '0120-conversation-sides': conversationSides,
 }
