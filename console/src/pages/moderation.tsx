@@ -10,12 +10,12 @@ import { useAct } from '../ui/act.tsx'
 import { useAddress } from '../ui/address.ts'
 import { conversationAddress } from '../ui/addresses.ts'
 import { countOf } from '../ui/figures.ts'
-import { useRows } from '../ui/lists.ts'
+import { type Rows, useRows } from '../ui/lists.ts'
 import { MessageView } from '../ui/MessageView.tsx'
 import { notify, notifyError } from '../ui/notices.tsx'
 import { Facts, Page, Status, Time } from '../ui/page.tsx'
 import { ReadingBar, useReading } from '../ui/Reading.tsx'
-import { Empty, Loaded, Loading, Problem } from '../ui/states.tsx'
+import { Empty, Loaded, Loading, Problem, staleness } from '../ui/states.tsx'
 import { Table } from '../ui/Table.tsx'
 import { Engines } from './moderation-engines.tsx'
 import { Lists, Reasons, Rules } from './moderation-rules.tsx'
@@ -67,6 +67,9 @@ export function Moderation() {
     </Page>
   )
 }
+
+/** Cases from the end at which the next page is asked for. */
+const nearEnd = 5
 
 type Kind = 'flagged' | 'blocked'
 type Decision = 'approved' | 'disapproved'
@@ -128,11 +131,8 @@ function Queue() {
     readonly ids: readonly string[]
     readonly decision: Decision
   }>()
-  const index = Math.max(
-    0,
-    cases.findIndex(({ id }) => id === at),
-  )
-  const current = cases[index]
+  const { current, index, isGone, leave } = useCurrent(cases, kind, at)
+  useMoreNear(index, list.query, cases.length)
   const total = useQuery({
     queryKey: ['queue-total', appId],
     queryFn: () => client.moderation.queue(),
@@ -149,6 +149,7 @@ function Queue() {
   const decide = async (ids: readonly string[], decision: Decision, of: Kind = kind, override = false) => {
     const others = cases.filter(({ id }) => !ids.includes(id))
     const next = others.find((one) => cases.indexOf(one) >= index) ?? others[0]
+    let done = ids
     try {
       const review = of === 'flagged' ? client.moderation.flagged : client.moderation.blocked
       if (ids.length === 1) {
@@ -159,19 +160,26 @@ function Queue() {
           ...(override && { override }),
         })
       } else {
-        const outcomes = await review.reviewSeveral({ ids: [...ids], status: decision, reviewedBy: me.email })
-        const refused = Object.entries(outcomes as Record<string, { success?: boolean }>).filter(
-          ([, one]) => one.success === false,
-        )
-        if (refused.length > 0)
-          notifyError(new Error(`${refused.length} of ${ids.length} were not decided: somebody else has them.`))
+        const outcomes: Record<string, { success?: boolean }> = await review.reviewSeveral({
+          ...{ ids: [...ids], status: decision, reviewedBy: me.email },
+          ...(override && { override }),
+        })
+        done = ids.filter((id) => outcomes[id]?.success !== false)
+        if (done.length < ids.length) {
+          const refused = `${ids.length - done.length} of ${ids.length}`
+          notifyError(new Error(`${refused} were not decided: somebody else has them.`))
+        }
       }
-      notify(decision === 'approved' ? `Approved: ${ids.length}` : `Removed: ${ids.length}`)
-      setLast({ kind: of, ids, decision })
+      if (done.length > 0) {
+        notify(decision === 'approved' ? `Approved: ${done.length}` : `Removed: ${done.length}`)
+        setLast({ kind: of, ids: done, decision })
+      }
       setChosen(new Set())
+      leave(done)
       change({ at: next?.id })
     } catch (error) {
       if (codeOf(error) === 'ERR_MESSAGE_ALREADY_REVIEWED' || codeOf(error) === 'ERR_MESSAGE_ALREADY_CLAIMED') {
+        leave(ids)
         change({ at: next?.id })
       }
       notifyError(error)
@@ -201,21 +209,24 @@ function Queue() {
     await refresh()
   }
   const go = (steps: number) => {
-    const to = cases[Math.min(cases.length - 1, Math.max(0, index + steps))]
-    if (to !== undefined) change({ at: to.id })
+    // The next one has come to the place of one that is gone.
+    const to = index + (isGone && steps > 0 ? steps - 1 : steps)
+    const next = cases[Math.min(cases.length - 1, Math.max(0, to))]
+    if (next !== undefined) change({ at: next.id })
   }
 
   useKeys({
     j: () => go(1),
     k: () => go(-1),
     ...(can('moderate') &&
-      current !== undefined && {
+      current !== undefined &&
+      !isGone && {
         a: () => void decide([current.id], 'approved'),
         r: () => void decide([current.id], 'disapproved'),
         c: () => void claim(current.id),
         x: () => toggle(current.id),
-        u: () => void undo(),
       }),
+    ...(can('moderate') && { u: () => void undo() }),
   })
   const toggle = (id: string) =>
     setChosen((before) => new Set(before.has(id) ? [...before].filter((one) => one !== id) : [...before, id]))
@@ -233,7 +244,10 @@ function Queue() {
           ]}
           value={kind}
           allowDeselect={false}
-          onChange={(next) => change({ of: next ?? undefined, at: undefined })}
+          onChange={(next) => {
+            setChosen(new Set())
+            change({ of: next ?? undefined, at: undefined })
+          }}
         />
         {can('moderate') && (
           <Text size="xs" c="dimmed" visibleFrom="sm">
@@ -264,7 +278,8 @@ function Queue() {
         </Alert>
       )}
       {query.isPending && <Loading />}
-      {query.isError && cases.length === 0 && <Problem error={query.error} onRetry={() => void query.refetch()} />}
+      {query.isLoadingError && <Problem error={query.error} onRetry={() => void query.refetch()} />}
+      {staleness(query)}
       {query.isSuccess && cases.length === 0 && (
         <Empty>
           <div>{kind === 'flagged' ? 'Nothing waits for a decision.' : 'Nothing was held back.'}</div>
@@ -292,7 +307,8 @@ function Queue() {
           </Stack>
           <Stack flex={1} miw={{ base: '100%', md: 320 }}>
             <CaseView of={current} />
-            {can('moderate') && (
+            {isGone && <Alert color="gray">Somebody else has decided about this message, or it is gone.</Alert>}
+            {can('moderate') && !isGone && (
               <Group>
                 {decisions.map(({ decision, label, color }) => (
                   <Button key={decision} color={color} onClick={() => void decide([current.id], decision)}>
@@ -314,7 +330,7 @@ function Queue() {
                 )}
               </Group>
             )}
-            <Notes messageId={current.id} />
+            <Notes key={current.id} messageId={current.id} />
           </Stack>
         </Group>
       )}
@@ -344,6 +360,42 @@ function Others(props: {
   )
 }
 
+/**
+ * The case in view: the one that is asked for, or the first. One that leaves the list while it is in view stays there, so that no key is
+ * meant for another one.
+ */
+function useCurrent(cases: readonly Case[], kind: Kind, at: string | undefined) {
+  const viewed = useRef<{ readonly one: Case; readonly index: number }>(undefined)
+  const left = useRef(new Set<string>())
+  const { current: last } = viewed
+  const before = last?.one.kind === kind && !left.current.has(last.one.id) ? last : undefined
+  const id = at ?? before?.one.id
+  const found = cases.findIndex((one) => one.id === id)
+  const isGone = found === -1 && before !== undefined && before.one.id === id
+  const index = isGone ? before.index : Math.max(0, found)
+  const current = isGone ? before.one : cases[index]
+  useEffect(() => {
+    viewed.current = current && { one: current, index }
+  })
+  /** Nobody needs to be told that these leave the list. */
+  const leave = (ids: readonly string[]) => {
+    for (const one of ids) left.current.add(one)
+  }
+  return { current, index, isGone, leave }
+}
+
+/** Asks for the next page before the last one is at its end. */
+function useMoreNear(index: number, query: Rows<unknown>['query'], length: number): void {
+  const { hasNextPage, isFetching, isFetchNextPageError, fetchNextPage } = query
+  const isNear = hasNextPage && !isFetching && !isFetchNextPageError && index >= length - nearEnd
+  useEffect(() => {
+    if (isNear) void fetchNextPage()
+  }, [isNear, fetchNextPage])
+}
+
+/** Keys that are held down go on from one to the next; others count once. */
+const repeating = ['j', 'k']
+
 /** Keys without others beside them, and not while somebody writes. */
 function useKeys(keys: Readonly<Record<string, () => void>>): void {
   const known = useRef(keys)
@@ -358,7 +410,7 @@ function useKeys(keys: Readonly<Record<string, () => void>>): void {
       const act = known.current[event.key]
       if (isElsewhere || act === undefined) return
       event.preventDefault()
-      act()
+      if (!event.repeat || repeating.includes(event.key)) act()
     }
     addEventListener('keydown', listen)
     return () => removeEventListener('keydown', listen)

@@ -3,7 +3,7 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { type Column, shownOf } from './columns.ts'
 import type { Rows } from './lists.ts'
-import { Empty, Loading, Problem } from './states.tsx'
+import { Empty, isShown, Loading, Problem, staleness } from './states.tsx'
 
 const rowHeight = 44
 /** Rows from the end at which the next page is asked for. */
@@ -43,7 +43,8 @@ export function Table<Row>(props: {
     if (mayGoOn && last >= rows.length - nearEnd) void fetchNextPage()
   }, [mayGoOn, fetchNextPage, last, rows.length])
 
-  if (query.isError && rows.length === 0) return <Problem error={query.error} onRetry={() => void query.refetch()} />
+  if (query.isError && (rows.length === 0 || !isShown(query)))
+    return <Problem error={query.error} onRetry={() => void query.refetch()} />
   if (query.isPending) return <Loading />
   if (rows.length === 0) return <Empty>{empty}</Empty>
   const template = columns
@@ -55,6 +56,7 @@ export function Table<Row>(props: {
   const style = { gridTemplateColumns: template, minWidth }
   return (
     <div>
+      {staleness(query)}
       <div
         role="table"
         aria-label={label}

@@ -103,6 +103,14 @@ describeConsole('health in the console, in a real browser', () => {
     await page.getByText('It has never run.').waitFor()
     await page.getByText('The event log is up to date.').waitFor()
     expect(await findingsOf(page)).toEqual([])
+    // What cannot be looked at again is not shown as if it were so now.
+    await page.route('**/admin/v1/health', (route) => route.fulfill({ status: 503, json: {} }))
+    await page.getByRole('button', { name: 'Look again' }).click()
+    await page.getByRole('alert').getByText('What is shown here is of').waitFor()
+    expect(await findingsOf(page)).toEqual([])
+    await page.unroute('**/admin/v1/health')
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByText('What is shown here is of').waitFor({ state: 'detached' })
 
     const release = await own.lock('lock table active_user_bits in access exclusive mode')
     await page.getByRole('button', { name: 'Run the doctor' }).click()
