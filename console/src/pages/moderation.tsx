@@ -10,7 +10,7 @@ import { useAct } from '../ui/act.tsx'
 import { useAddress } from '../ui/address.ts'
 import { conversationAddress } from '../ui/addresses.ts'
 import { countOf } from '../ui/figures.ts'
-import { type Rows, useRows } from '../ui/lists.ts'
+import { useNextPage, useRows } from '../ui/lists.ts'
 import { MessageView } from '../ui/MessageView.tsx'
 import { notify, notifyError } from '../ui/notices.tsx'
 import { Facts, Page, Status, Time } from '../ui/page.tsx'
@@ -67,9 +67,6 @@ export function Moderation() {
     </Page>
   )
 }
-
-/** Cases from the end at which the next page is asked for. */
-const nearEnd = 5
 
 type Kind = 'flagged' | 'blocked'
 type Decision = 'approved' | 'disapproved'
@@ -132,7 +129,7 @@ function Queue() {
     readonly decision: Decision
   }>()
   const { current, index, isGone, leave } = useCurrent(cases, kind, at)
-  useMoreNear(index, list.query, cases.length)
+  useNextPage(list, index)
   const total = useQuery({
     queryKey: ['queue-total', appId],
     queryFn: () => client.moderation.queue(),
@@ -382,15 +379,6 @@ function useCurrent(cases: readonly Case[], kind: Kind, at: string | undefined) 
     for (const one of ids) left.current.add(one)
   }
   return { current, index, isGone, leave }
-}
-
-/** Asks for the next page before the last one is at its end. */
-function useMoreNear(index: number, query: Rows<unknown>['query'], length: number): void {
-  const { hasNextPage, isFetching, isFetchNextPageError, fetchNextPage } = query
-  const isNear = hasNextPage && !isFetching && !isFetchNextPageError && index >= length - nearEnd
-  useEffect(() => {
-    if (isNear) void fetchNextPage()
-  }, [isNear, fetchNextPage])
 }
 
 /** Keys that are held down go on from one to the next; others count once. */

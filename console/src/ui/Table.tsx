@@ -1,14 +1,11 @@
 import { Group, Text } from '@mantine/core'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type ReactNode, useEffect, useRef } from 'react'
+import { type ReactNode, useRef } from 'react'
 import { type Column, shownOf } from './columns.ts'
-import type { Rows } from './lists.ts'
+import { type Rows, useNextPage } from './lists.ts'
 import { Empty, isShown, Loading, Problem, staleness } from './states.tsx'
 
 const rowHeight = 44
-/** Rows from the end at which the next page is asked for. */
-const nearEnd = 12
-
 /**
  * A list as a table, of which only the rows in sight are drawn. Such rows cannot be those of a table element, so they have roles; the
  * link of a row is in its first cell, a click elsewhere in it is a convenience.
@@ -36,12 +33,8 @@ export function Table<Row>(props: {
   })
   const shown = virtual.getVirtualItems()
   const last = shown.at(-1)?.index ?? 0
-  const { hasNextPage, isFetching, isFetchNextPageError, fetchNextPage } = query
-  // While the list is read again, asking for more would end that.
-  const mayGoOn = hasNextPage && !isFetching && !isFetchNextPageError
-  useEffect(() => {
-    if (mayGoOn && last >= rows.length - nearEnd) void fetchNextPage()
-  }, [mayGoOn, fetchNextPage, last, rows.length])
+  useNextPage(list, last)
+  const { isFetchNextPageError, fetchNextPage } = query
 
   if (query.isError && (rows.length === 0 || !isShown(query)))
     return <Problem error={query.error} onRetry={() => void query.refetch()} />

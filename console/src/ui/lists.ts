@@ -4,6 +4,7 @@ import {
   type UseInfiniteQueryResult,
   useInfiniteQuery,
 } from '@tanstack/react-query'
+import { useEffect } from 'react'
 
 /** A page of a list of the service. */
 export interface Page<Row> {
@@ -62,6 +63,19 @@ export function useRows<Row>(
     total: (pages[0]?.meta as Meta | undefined)?.pagination?.total,
     query,
   }
+}
+
+/** Rows from the end at which the next page is asked for. */
+const nearEnd = 12
+
+/** Asks for the next page of a list before its end is reached. @param at the row that is in view, from 0 */
+export function useNextPage({ rows, query }: Pick<Rows<unknown>, 'rows' | 'query'>, at: number): void {
+  const { hasNextPage, isFetching, isFetchNextPageError, fetchNextPage } = query
+  // While the list is read again, asking for more would end that.
+  const mayGoOn = hasNextPage && !isFetching && !isFetchNextPageError
+  useEffect(() => {
+    if (mayGoOn && at >= rows.length - nearEnd) void fetchNextPage()
+  }, [mayGoOn, fetchNextPage, at, rows.length])
 }
 
 /** Where the page after this one begins; undefined where there is none. */

@@ -6,6 +6,7 @@ import type { Transaction } from '../../src/store/database.ts'
 import { dataOf, say } from '../support/chat.ts'
 import { picture, sendForm, toBob } from '../support/forms.ts'
 import { until } from '../support/until.ts'
+import { untilWaitedFor } from '../support/waiters.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
 
 async function createScene(): Promise<World> {
@@ -31,14 +32,6 @@ const forward = (world: World, from: string, to: string, attachment: { url: stri
 
 const usesIn = async (world: World) =>
   world.context.database.run(sql`select key from media_uses where app_id = ${world.app.appId}`)
-
-/** How many statements of this database wait for a lock. */
-async function countWaiting(tx: Transaction): Promise<number> {
-  const [row] = await tx.run(sql<{ count: number }>`
-    select count(*) as count from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock'`)
-  return row?.count ?? 0
-}
 
 /**
  * Takes the moment when the next message to a user is stored and is made ready to be answered.
@@ -139,7 +132,7 @@ describe('The use of a file', () => {
         select key from conversations
         where app_id = ${world.app.appId} and first = 'alice' and second = 'carol' for update`)
       answer = sendForm(world, { type: 'image', multipleReceivers }, [picture])
-      await until(async () => (await countWaiting(tx)) === 1)
+      await untilWaitedFor(tx)
     })
     spy.mockRestore()
     expect((await answer)?.status).toBe(500)
