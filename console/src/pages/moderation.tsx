@@ -15,7 +15,7 @@ import { MessageView } from '../ui/MessageView.tsx'
 import { notify, notifyError } from '../ui/notices.tsx'
 import { Facts, Page, Status, Time } from '../ui/page.tsx'
 import { ReadingBar, useReading } from '../ui/Reading.tsx'
-import { Empty, Loaded, Loading, Problem, staleness } from '../ui/states.tsx'
+import { Empty, isShown, Loaded, Loading, Problem, staleness } from '../ui/states.tsx'
 import { Table } from '../ui/Table.tsx'
 import { Engines } from './moderation-engines.tsx'
 import { Lists, Reasons, Rules } from './moderation-rules.tsx'
@@ -283,7 +283,7 @@ function Queue() {
           <Others of={kind} open={total.data} onShow={(other) => change({ of: other, at: undefined })} />
         </Empty>
       )}
-      {current !== undefined && (
+      {current !== undefined && isShown(query) && (
         <Group align="flex-start" wrap="wrap">
           <Stack gap={4} w={{ base: '100%', md: 300 }} component="ul" p={0} m={0} className="cases">
             {cases.map((one) => (
@@ -358,21 +358,24 @@ function Others(props: {
 }
 
 /**
- * The case in view: the one that is asked for, or the first. One that leaves the list while it is in view stays there, so that no key is
- * meant for another one.
+ * The case in view: the one that is asked for, where the list has it, or the first. It stays in view until another one is asked for, also
+ * when it leaves the list, so that no key is meant for another one.
  */
 function useCurrent(cases: readonly Case[], kind: Kind, at: string | undefined) {
   const viewed = useRef<{ readonly one: Case; readonly index: number }>(undefined)
   const left = useRef(new Set<string>())
   const { current: last } = viewed
   const before = last?.one.kind === kind && !left.current.has(last.one.id) ? last : undefined
-  const id = at ?? before?.one.id
-  const found = cases.findIndex((one) => one.id === id)
-  const isGone = found === -1 && before !== undefined && before.one.id === id
+  const placeOf = (id: string | undefined) => cases.findIndex((one) => one.id === id)
+  const asked = placeOf(at)
+  const found = asked === -1 ? placeOf(before?.one.id) : asked
+  const isGone = found === -1 && before !== undefined
   const index = isGone ? before.index : Math.max(0, found)
   const current = isGone ? before.one : cases[index]
   useEffect(() => {
     viewed.current = current && { one: current, index }
+    // Whoever comes back and leaves once more has been decided about by somebody else.
+    for (const id of left.current) if (!cases.some((one) => one.id === id)) left.current.delete(id)
   })
   /** Nobody needs to be told that these leave the list. */
   const leave = (ids: readonly string[]) => {

@@ -93,7 +93,7 @@ describeConsole('moderation in the console, in a real browser', () => {
     const world = await createWorld()
     const ids = await flagged(world, 'one', 'two', 'three', 'four')
     const path = `/apps/${world.app.name}/moderation?at=${ids[1]}`
-    const { page, problems } = await openAs(world, { role: 'moderator' }, path)
+    const { page, problems, load } = await openAs(world, { role: 'moderator' }, path)
     await page.locator('article').click()
     await world.call('PATCH', `/moderation/flagged-messages/${ids[1]}`, { status: 'approved', reviewedBy: 'Mo' })
     await page.getByText('Somebody else has decided').waitFor()
@@ -109,6 +109,17 @@ describeConsole('moderation in the console, in a real browser', () => {
     await until(async () => (await statusOf(world, ids[2]!)) === 'disapproved')
     await page.getByRole('button', { name: /what was decided last/ }).waitFor()
     for (const id of [ids[0]!, ids[3]!]) expect(await statusOf(world, id)).toBeUndefined()
+
+    // The same holds for the first, shown in place of one that is not there any more.
+    await load(`/apps/${world.app.name}/moderation?at=${ids[1]}`)
+    await page.getByRole('button', { name: 'Remove', exact: true }).waitFor()
+    await page.locator('article').click()
+    await world.call('PATCH', `/moderation/flagged-messages/${ids[0]}`, { status: 'approved', reviewedBy: 'Mo' })
+    await page.getByText('Somebody else has decided').waitFor()
+    await page.keyboard.press('r')
+    await page.keyboard.press('j')
+    await page.getByRole('button', { name: 'Remove', exact: true }).waitFor()
+    expect(await statusOf(world, ids[3]!)).toBeUndefined()
     expect(problems).toEqual([])
   })
 
