@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { deliver } from '../../src/delivery/outbound/deliver-round.ts'
+import { deliver, mostUnwritten } from '../../src/delivery/outbound/deliver-round.ts'
 import type { Hand } from '../../src/delivery/outbound/hands.ts'
 import type { Lease } from '../../src/delivery/outbound/lease.ts'
 import type { AnyTarget, DueItem, Outcome, Round } from '../../src/delivery/outbound/round.ts'
 import { createSeats } from '../../src/delivery/outbound/seats.ts'
+import { until } from '../support/until.ts'
 
 type OneResult = { readonly id: number }
 type OneRound = Round<AnyTarget, AnyTarget, DueItem, OneResult>
@@ -34,8 +35,8 @@ function leaseWith(
   }
 }
 
-/** @param resultsMs by itself, nothing is written before a round waits for it */
-function run(round: OneRound, lease: Lease<AnyTarget>, resultsMs = 600_000): Promise<void> {
+/** @param resultsMs without it, nothing is written before a round waits for it */
+function run(round: OneRound, lease: Lease<AnyTarget>, { resultsMs = 600_000 } = {}): Promise<void> {
   const options = { pace: { turn: () => undefined }, firstDelayMs: 1_000, room: 10, seats: createSeats(0), resultsMs }
   return deliver(options, round, lease, new AbortController().signal)
 }
@@ -59,10 +60,40 @@ it('a round begins nothing new once it cannot write what became of attempts', as
       },
     },
     leaseWith([]),
-    20,
+    { resultsMs: 20 },
   )
   await expect(delivering).rejects.toThrow('the connection was cut')
   expect(late).toBe(0)
+})
+
+it('a round attempts nothing more while much of what became of attempts is not written', async () => {
+  let last = 0
+  let isWritten = (): void => {}
+  const writing = new Promise<void>((resolve) => {
+    isWritten = resolve
+  })
+  const attempted: number[] = []
+  const delivering = run(
+    {
+      open: (row) => row,
+      read: async (_, { limit }) => Array.from({ length: Math.min(limit, 500 - last) }, () => ({ id: ++last })),
+      async attempt(_, [{ id }]) {
+        attempted.push(id)
+        return done(id)
+      },
+      write: () => writing,
+    },
+    leaseWith([]),
+    { resultsMs: 20 },
+  )
+  await until(() => attempted.length >= mostUnwritten)
+  // Whoever kills it now has at most so many deliveries made again.
+  await delay(300)
+  expect(attempted.length).toBeLessThanOrEqual(mostUnwritten + target.width)
+  isWritten()
+  await delivering
+  expect(new Set(attempted).size).toBe(500)
+  expect(attempted).toHaveLength(500)
 })
 
 it('a round that has left something out ends, although its endpoint is well again', async () => {
@@ -156,7 +187,7 @@ it.each([
         events.push(ms > 0 ? `interrupted for ${ms} ms` : 'interrupted')
       },
     },
-    20,
+    { resultsMs: 20 },
   )
   expect(events).toEqual(expected)
 })

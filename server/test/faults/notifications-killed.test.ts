@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
+import { mostUnwritten } from '../../src/delivery/outbound/deliver-round.ts'
 import { startApnsEmulator } from '../../src/emulators/apns.ts'
 import { startFcmEmulator } from '../../src/emulators/fcm.ts'
 import { until } from '../support/until.ts'
@@ -9,8 +10,8 @@ import type { ServiceProcess } from './support/service-process.ts'
 import { createStage } from './support/stage.ts'
 
 const kills = Number(process.env.NOTIFICATION_KILLS ?? 2)
-/** Notifications that one provider may have under way, and results of a moment that are not written yet. */
-const underWay = 200
+/** Notifications that one provider may have under way at most, and those of which it is not written yet what became of them. */
+const underWay = 100 + mostUnwritten
 
 const stage = createStage()
 afterAll(stage.clean)
@@ -48,6 +49,7 @@ it(
       ...{ APNS_ENDPOINT: apns.endpoint, APNS_CA_FILE: caFile },
     }
     let service: ServiceProcess = await stage.start(environment)
+    const lives = [service]
     let url = await service.ready
     const line = openLine(() => url)
     stage.onClean(() => line.close())
@@ -92,6 +94,7 @@ it(
       await service.kill()
       killedAt.push({ fcm: arrived.fcm.length, apns: arrived.apns.length })
       service = await stage.start(environment)
+      lives.push(service)
       url = await service.ready
     }
     isOver = true
@@ -119,9 +122,14 @@ it(
         idOf.set(told, id)
       }
       expect(new Set(idOf.values()).size).toBe(idOf.size)
-      // Only what was under way when somebody killed it comes again.
+      // Only what was under way when somebody killed it comes again, or when the machine had no time for the database.
       const strange = repeats.filter((before) => !killedAt.some((at) => Math.abs(before - at[kind]) <= underWay))
-      expect(strange).toEqual([])
+      const breaks =
+        lives
+          .map((life) => life.output())
+          .join('\n')
+          .match(/the database is unavailable|was interrupted/g) ?? []
+      expect(strange.length).toBeLessThanOrEqual(breaks.length * underWay)
     }
     const { data: unsettled } = await expectSuccess(line.call('GET', '/notifications/v1/logs?success=false'))
     expect(unsettled).toEqual([])

@@ -32,6 +32,11 @@ const lookWhenFullMs = 1_000
 const lingerMs = 1_000
 /** What becomes due within so long is read together: a look costs nearly the same for one delivery as for twenty. */
 const gatherMs = 25
+/**
+ * Attempts whose outcome is not written, as while the disk is slow: with so many, none begins. Where the process is killed, these are made
+ * again, beside those under way.
+ */
+export const mostUnwritten = 200
 
 /**
  * Makes the deliveries of one endpoint while its lease is held, and gives that back in the end.
@@ -79,21 +84,26 @@ export async function deliver<
     await lease.writeHealth(health)
     writtenHealth = health
   }
-  const results = createResultWriter<Result>(async (batch) => {
-    try {
-      await write(batch)
-    } catch (error) {
-      // Nothing else is written either: whatever was attempted now would be attempted again.
-      fail(error)
-      throw error
-    }
-  }, resultsMs)
+  const results = createResultWriter<Result>(
+    async (batch) => {
+      try {
+        await write(batch)
+      } catch (error) {
+        // Nothing else is written either: whatever was attempted now would be attempted again.
+        fail(error)
+        throw error
+      }
+    },
+    { batchMs: resultsMs, most: mostUnwritten },
+  )
   const mustStop = () => signal.aborted || isOver || putOffMs > 0 || breaker.pauseMs > 0 || performance.now() > turnEnds
 
   const queue = createKeyedQueue<Item>(1, async (items) => {
     const to = target
     const turn = mustStop() ? undefined : pace.turn()
     if (turn !== undefined) await turn
+    const room = mustStop() ? undefined : results.room()
+    if (room !== undefined) await room
     if (mustStop() || !lease.isHeld || !to?.enabled) {
       // What is left out is read again by whoever goes on, so this one ends, also where an endpoint turns out to be well after all.
       isOver = true

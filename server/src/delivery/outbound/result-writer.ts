@@ -17,21 +17,29 @@ export async function writeAgain(write: () => Promise<unknown>): Promise<void> {
 /** Writes results in batches, one batch at a time. */
 export interface ResultWriter<Result> {
   add(result: Result): void
+  /** @returns undefined where fewer than `most` results wait to be written, which is nearly always; else resolves once it is so, or nothing is written any more */
+  room(): Promise<void> | undefined
   /** Resolves when everything is written. @throws what went wrong with a batch, also with an earlier one */
   flush(): Promise<void>
 }
 
 const usualBatchMs = 20
 
-/**
- * @param write is not called again once it has failed: what it was to write is still due, and found again
- * @param batchMs within which results are written together
- */
+export interface ResultWriterOptions {
+  /** Within which results are written together; 20 ms without it. */
+  readonly batchMs?: number | undefined
+  /** With half as many that wait, they are written at once. */
+  readonly most: number
+}
+
+/** @param write is not called again once it has failed: what it was to write is still due, and found again */
 export function createResultWriter<Result>(
   write: (batch: readonly Result[]) => Promise<void>,
-  batchMs = usualBatchMs,
+  { batchMs = usualBatchMs, most }: ResultWriterOptions,
 ): ResultWriter<Result> {
   let waiting: Result[] = []
+  /** Those that wait, and those that are being written. */
+  let unwritten = 0
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<void> = Promise.resolve()
   let failure: Error | undefined
@@ -45,16 +53,27 @@ export function createResultWriter<Result>(
       if (batch.length === 0 || failure !== undefined) return
       try {
         await write(batch)
+        unwritten -= batch.length
       } catch (error) {
         failure = error as Error
       }
     })
   }
+  const isFull = () => unwritten >= most && failure === undefined
+  const untilRoom = async () => {
+    while (isFull()) {
+      if (waiting.length > 0) begin()
+      await writing
+    }
+  }
   return {
     add(result) {
       waiting.push(result)
-      timer ??= setTimeout(begin, batchMs)
+      unwritten++
+      if (waiting.length >= most / 2) begin()
+      else timer ??= setTimeout(begin, batchMs)
     },
+    room: () => (isFull() ? untilRoom() : undefined),
     async flush() {
       begin()
       await writing
