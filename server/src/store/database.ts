@@ -4,7 +4,7 @@ import { type ConnectionSettings, clientSettings, cutConnection, isLockTimeout }
 import { isInDoubt } from './doubt.ts'
 import { settingsOfPatience } from './held.ts'
 import { createLookups, isLookup } from './lookups.ts'
-import { lowerPriority } from './priority.ts'
+import { lowerDatabaseProcess } from './priority.ts'
 import { ofService, type Reader } from './reader.ts'
 import { createReads, type ReadKind, type ReadLoad, type Reads } from './reads.ts'
 import { compileFragment, type Fragment, type Statement, statement } from './statement.ts'
@@ -188,7 +188,7 @@ export function openDatabase(connection: ConnectionSettings, options: DatabaseOp
     transaction: (work) => transactions.run(ofService, work),
     openChannel(name, setup, givesWay = false, isSilent = false) {
       const giveWay =
-        givesWay && options.giveWay === true ? (processId: number) => void lowerPriority(processId) : undefined
+        givesWay && options.giveWay === true ? (processId: number) => void lowerDatabaseProcess(processId) : undefined
       const channel = createChannel(connection, name, setup, giveWay)
       channels.push(channel)
       return {

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { type Channel, createChannel, type Query } from './channel.ts'
 import { isCanceled } from './connection.ts'
 import { boundPrepared } from './prepared.ts'
-import { lowerPriority } from './priority.ts'
+import { lowerDatabaseProcess } from './priority.ts'
 import { ReadAbandonedError, type Reader, ReadTimeoutError } from './reader.ts'
 import type { ReadsOptions } from './reads.ts'
 import type { TimeUsed } from './time-used.ts'
@@ -51,7 +51,7 @@ export function openLongReads(
     const processId = channel.processId()
     if (!giveWay || processId === undefined || givingWay.get(channel) === processId) return
     givingWay.set(channel, processId)
-    lowerPriority(processId)
+    lowerDatabaseProcess(processId)
   }
 
   const ask = async (channel: Channel, query: Query, { signal }: Reader) => {

@@ -1,20 +1,20 @@
 import { execFile } from 'node:child_process'
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { getPriority, setPriority } from 'node:os'
 import { promisify } from 'node:util'
 import type pg from 'pg'
 
-/**
- * As `nice` counts: 0 is what everybody has, 19 the least. A process with 5 gets a third of what one with 0 gets beside it; but where Linux
- * groups processes by sessions (`autogroup`) only beside those of its own session, and each process of PostgreSQL is one.
- */
+/** As `nice` counts: 0 is what everybody has, 19 the least. A process with 5 gets a third of what one with 0 gets beside it. */
 const niceness = 5
+/** Linux lets those without special rights change one session in 100 ms, whoever asks. */
+const sessionPauseMs = 120
+const sessionTries = 20
 
 /**
  * Lets a process of this machine have less of the processor than the others, where somebody else wants it.
  * @returns whether the system allowed that; else it goes on as before
  */
-export function lowerPriority(processId: number, to = niceness): boolean {
+function lowerPriority(processId: number, to = niceness): boolean {
   try {
     // Whoever started it may have told it to give way more.
     if (getPriority(processId) < to) setPriority(processId, to)
@@ -23,6 +23,35 @@ export function lowerPriority(processId: number, to = niceness): boolean {
     // Over already, or not ours to say: some systems run the database as another user.
     return false
   }
+}
+
+/**
+ * Lets a process of the database on this machine have less of the processor than the others, where somebody else wants it. Many kernels share
+ * processors among sessions first (`autogroup`), and each process of PostgreSQL is one: there, a priority means nothing unless its session has it, too.
+ * @returns whether the system allowed the process to have it; its session may get it a little later
+ */
+export function lowerDatabaseProcess(processId: number, to = niceness): boolean {
+  if (!lowerPriority(processId, to)) return false
+  lowerSession(processId, to, sessionTries)
+  return true
+}
+
+function lowerSession(processId: number, to: number, tries: number): void {
+  try {
+    const file = `/proc/${processId}/autogroup`
+    const [, now = String(to)] = /nice (-?\d+)/.exec(readFileSync(file, 'utf8')) ?? []
+    if (Number(now) < to && isSessionOfItsOwn(processId)) writeFileSync(file, String(to))
+  } catch (error) {
+    const isLater = (error as NodeJS.ErrnoException).code === 'EAGAIN' && tries > 1
+    if (isLater) setTimeout(lowerSession, sessionPauseMs, processId, to, tries - 1).unref()
+    // Else there are no such groups, the process is over, or it is not ours to say: its own priority is all there is.
+  }
+}
+
+/** Others in its session would give way, too. */
+function isSessionOfItsOwn(processId: number): boolean {
+  const [, , , session] = readFileSync(`/proc/${processId}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
+  return Number(session) === processId
 }
 
 /**
@@ -36,7 +65,7 @@ export function lowerPriorityOf(client: pg.Client, to = niceness): void {
   }
   const address = connection.stream.remoteAddress
   const isHere = address === undefined || /^(::1|127\.|::ffff:127\.)/.test(address)
-  if (isHere && processID !== null) lowerPriority(processID, to)
+  if (isHere && processID !== null) lowerDatabaseProcess(processID, to)
 }
 
 /** What a command has that copies everything: it has time, and whoever serves people goes first. */
