@@ -4,7 +4,7 @@ import { VList } from 'virtua'
 import { Avatar } from './Avatar.tsx'
 import { useParleyContext } from './context.tsx'
 import { entitiesOf, nameOfEntity, piecesOf, timeOf } from './format.ts'
-import { isSamePeer, useConversations } from './hooks.ts'
+import { isSamePeer, useConnection, useConversations } from './hooks.ts'
 import { Icon } from './Icon.tsx'
 import type { ConversationItemProps } from './props.ts'
 import type { Texts } from './texts.ts'
@@ -21,11 +21,14 @@ const aheadRows = 20
 export function ConversationList({ selected, onSelect }: ConversationListProps) {
   const { texts, components } = useParleyContext()
   const { conversations, isLoaded, hasMore, isLoading, loadMore, error } = useConversations()
+  const isStopped = useConnection().status === 'stopped'
   const Item = components.ConversationItem ?? ConversationItem
   const more = () => void loadMore().catch(() => {})
   const ask = (row: number) => {
     if (hasMore && !isLoading && error === undefined && row >= conversations.length - aheadRows) more()
   }
+  // The bar says why, and nothing is on its way.
+  if (!isLoaded && isStopped) return null
   if (!isLoaded) return <p className="parley-empty">{error === undefined ? texts.loading : texts.problem}</p>
   if (conversations.length === 0) return <p className="parley-empty">{texts.noConversations}</p>
   return (

@@ -117,6 +117,14 @@ describeWith(chromiumProgram, 'the page of docs/front-end.md', () => {
     expect(await page.locator('main h2').innerText()).toBe('Cas')
   })
 
+  it('says that nobody is logged in, and not that it loads; and fits into the window', async () => {
+    const page = await openAs('nobody', async (opened) => opened.context().clearCookies())
+    await page.getByText('You are logged out.').waitFor()
+    expect(await page.locator('body').innerText()).not.toContain('Loading')
+    const scrolls = await page.evaluate('document.documentElement.scrollHeight > window.innerHeight')
+    expect(scrolls).toBe(false)
+  })
+
   it('shows what another user sees, and sends as them, when it is given their client', async () => {
     await createUsers(world, 'dan', 'eve', 'fay')
     await say(world, 'fay', 'dan', 'for Dan')
