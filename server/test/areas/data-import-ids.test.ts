@@ -326,4 +326,13 @@ describe('the import of further records', () => {
     expect(outcomes['[7]']).toMatchObject({ success: true, ignored: ['mood'] })
     expect(refusal(await world.post('/data_import/records', {}))).toBe('400 ERR_IMPORT_INVALID_RECORD_FORMAT')
   })
+
+  it('refuses a token that would be taken for one of an issuer', async () => {
+    const world = await worldOf('alice')
+    const part = Buffer.from('{"alg":"RS256","typ":"JWT"}').toString('base64url')
+    const token = { kind: 'authToken', uid: 'alice', authToken: `${part}.${part}.${'a'.repeat(40)}` }
+    const outcomes = await records(world, token, { ...token, authToken: `alice_${part}.${part}` })
+    expect(outcomes['[0]']).toMatchObject({ success: false, error: { details: [{ path: 'authToken' }] } })
+    expect(outcomes['[1]']).toMatchObject({ success: true })
+  })
 })

@@ -118,7 +118,40 @@ describe('parley import --dry-run', () => {
       'messages',
       [message('m', 'ann', 'bob', { parentMuid: 'later' })],
       'unknown',
-      { code: 'ERR_MESSAGE_ID_NOT_FOUND' },
+      { code: 'ERR_WRONG_MESSAGE_THREAD' },
+    ],
+    [
+      'a parent of another conversation',
+      'messages',
+      [message('p', 'ann', 'g1'), message('m', 'bob', 'ann', { parentMuid: 'p' })],
+      'unknown',
+      { code: 'ERR_WRONG_MESSAGE_THREAD', message: expect.stringContaining('of this conversation') },
+    ],
+    [
+      'a reply to a reply',
+      'messages',
+      [
+        message('p', 'ann', 'bob'),
+        message('r', 'bob', 'ann', { parentMuid: 'p' }),
+        message('m', 'ann', 'bob', { parentMuid: 'r' }),
+      ],
+      'refused',
+      { code: 'ERR_MESSAGE_THREAD_NESTING', message: 'parentMuid r is a reply itself.' },
+    ],
+    [
+      'an action on a message of another conversation',
+      'messages',
+      [
+        message('p', 'ann', 'bob'),
+        message('m', 'ann', 'g1', {
+          category: 'action',
+          type: 'message',
+          data: { action: 'edited' },
+          subjectMuid: 'p',
+        }),
+      ],
+      'unknown',
+      { code: 'ERR_MESSAGE_ID_NOT_FOUND', message: expect.stringContaining('of this conversation') },
     ],
   ] as const)('reports %s', async (_what, kind, content, finding, error) => {
     const { world, outcome } = await check({ ...base, [`${kind}.ndjson`]: content })

@@ -4,7 +4,7 @@ import { createDigestSet } from './digest.ts'
 import type { InputFile, Line } from './input.ts'
 import { openRecordReader } from './named.ts'
 import type { Progress } from './progress.ts'
-import type { JsonRecord, ReadLine, RecordError, Refusal } from './records.ts'
+import { conversationOf, type JsonRecord, type ReadLine, type RecordError, type Refusal } from './records.ts'
 import type { Report } from './report.ts'
 import { createSpellings, existsCodes, spelledOtherwise } from './spellings.ts'
 
@@ -106,7 +106,7 @@ const seenAs = { first: 'no', repeat: 'same', shared: 'no' } as const
 
 /** Makes the check of one line after the other: all that can be told from the files. It remembers what it has seen. */
 function makeCheck(now: number): (kind: ImportKind, line: Line, parsed: ReadLine) => Result {
-  const muids = createDigestSet()
+  const messages = makeNamed()
   const seenBefore = createSpellings()
   const made = createDigestSet()
   const groupCreation = new Map<string, number>()
@@ -134,16 +134,38 @@ function makeCheck(now: number): (kind: ImportKind, line: Line, parsed: ReadLine
     if (seen === 'same') {
       return find('repeated', { code: existsCodes[kind], message: 'an earlier line of the file has the same id' })
     }
-    if (kind === 'messages') muids.add(key)
     if (kind === 'groups') rememberCreation(record, groupCreation)
-    const absent = [record.parentMuid, record.subjectMuid].find((muid) => typeof muid === 'string' && !muids.has(muid))
-    if (kind === 'messages' && absent !== undefined) {
-      const message = `unknown reference: no earlier message in these files has the muid ${absent}`
-      return find('unknownReference', { code: 'ERR_MESSAGE_ID_NOT_FOUND', message })
-    }
+    const trouble = kind === 'messages' ? messages(record, key) : undefined
+    if (trouble !== undefined) return find(...trouble)
     const links = linksOf(kind, record)
     for (const entity of links.made) made.add(nameOf(entity))
     return { ...result, needed: links.needed.filter((reference) => !made.has(nameOf(reference))) }
+  }
+}
+
+/** Makes the check of one message after the other: whether those that they name are there, and in the same conversation. */
+function makeNamed(): (record: JsonRecord, key: string | null) => [Finding, RecordError] | undefined {
+  const seen = createDigestSet()
+  const replies = createDigestSet()
+  return (record, muid) => {
+    const { parentMuid, subjectMuid } = record
+    const nameIn = (named: unknown) => `${conversationOf(record)} ${named}`
+    seen.add(nameIn(muid))
+    const findNamed = (named: unknown, code: ErrorCode): [Finding, RecordError] | undefined => {
+      if (typeof named !== 'string' || seen.has(nameIn(named))) return undefined
+      const message = `unknown reference: no earlier message of this conversation in these files has the muid ${named}`
+      return ['unknownReference', { code, message }]
+    }
+    if (typeof parentMuid === 'string') {
+      if (replies.has(nameIn(parentMuid))) {
+        return [
+          'refused',
+          { code: 'ERR_MESSAGE_THREAD_NESTING', message: `parentMuid ${parentMuid} is a reply itself.` },
+        ]
+      }
+      replies.add(nameIn(muid))
+    }
+    return findNamed(parentMuid, 'ERR_WRONG_MESSAGE_THREAD') ?? findNamed(subjectMuid, 'ERR_MESSAGE_ID_NOT_FOUND')
   }
 }
 
