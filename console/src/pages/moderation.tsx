@@ -191,7 +191,8 @@ function Queue() {
   }
   const claim = async (id: string) => {
     try {
-      await client.moderation.claims.add({ list: kind, reviewer: me.email, ids: [id] })
+      const { ids } = await client.moderation.claims.add({ list: kind, reviewer: me.email, ids: [id] })
+      if (!ids.includes(id)) throw new Error('Not claimed: somebody else has it, or has decided about it.')
     } catch (error) {
       notifyError(error)
     }
@@ -297,9 +298,11 @@ function Queue() {
               />
             ))}
             {query.hasNextPage && (
-              <Button component="li" size="xs" variant="default" onClick={() => void query.fetchNextPage()}>
-                More
-              </Button>
+              <li>
+                <Button fullWidth size="xs" variant="default" onClick={() => void query.fetchNextPage()}>
+                  More
+                </Button>
+              </li>
             )}
           </Stack>
           <Stack flex={1} miw={{ base: '100%', md: 320 }}>

@@ -123,6 +123,21 @@ describeConsole('moderation in the console, in a real browser', () => {
     expect(problems).toEqual([])
   })
 
+  it('says what somebody else has claimed, and has a button for more of a long queue', async () => {
+    const world = await createWorld()
+    const ids = await flagged(world, ...Array.from({ length: 51 }, (_, n) => `number ${n}`))
+    const { page, problems } = await openAs(world, { role: 'moderator' }, `/apps/${world.app.name}/moderation`)
+    await page.getByRole('button', { name: 'Claim', exact: true }).waitFor()
+    await world.post('/moderation/claims', { list: 'flagged', reviewer: 'rita', ids: [ids[0]] })
+    await page.locator('article').click()
+    await page.keyboard.press('c')
+    await page.getByText('Not claimed: somebody else has it').waitFor()
+    expect(await page.getByLabel(`Choose the message ${ids[50]}`).count()).toBe(0)
+    await page.getByRole('button', { name: 'More', exact: true }).press('Enter')
+    await page.getByLabel(`Choose the message ${ids[50]}`).waitFor()
+    expect(problems).toEqual([])
+  })
+
   it('says who was faster, and is only looked at by support', async () => {
     const world = await createWorld()
     const [id] = await flagged(world, 'one')
