@@ -41,7 +41,7 @@ describe('waiting until something happens in an app', () => {
     const other = await createWorld()
     await createUsers(other, 'alice', 'bob')
     let isOver = false
-    const quiet = owner.get(`${inGroup.replace('25', '1')}`).then((answer) => {
+    const quiet = owner.get(`${inGroup.replace('wait=25', 'wait=1')}`).then((answer) => {
       isOver = true
       return dataOf(answer)
     })
