@@ -66,7 +66,10 @@ it('a round begins nothing new once it cannot write what became of attempts', as
   expect(late).toBe(0)
 })
 
-it('a round attempts nothing more while much of what became of attempts is not written', async () => {
+it.each([
+  ['much', undefined, mostUnwritten],
+  ['what its target can bear', 4, 4],
+])('a round attempts nothing more while %s of what became of attempts is not written', async (_, unwritten, most) => {
   let last = 0
   let isWritten = (): void => {}
   const writing = new Promise<void>((resolve) => {
@@ -75,7 +78,7 @@ it('a round attempts nothing more while much of what became of attempts is not w
   const attempted: number[] = []
   const delivering = run(
     {
-      open: (row) => row,
+      open: (row) => ({ ...row, unwritten }),
       read: async (_, { limit }) => Array.from({ length: Math.min(limit, 500 - last) }, () => ({ id: ++last })),
       async attempt(_, [{ id }]) {
         attempted.push(id)
@@ -86,10 +89,10 @@ it('a round attempts nothing more while much of what became of attempts is not w
     leaseWith([]),
     { resultsMs: 20 },
   )
-  await until(() => attempted.length >= mostUnwritten)
+  await until(() => attempted.length >= most)
   // Whoever kills it now has at most so many deliveries made again.
   await delay(300)
-  expect(attempted.length).toBeLessThanOrEqual(mostUnwritten + target.width)
+  expect(attempted.length).toBeLessThanOrEqual(most + target.width)
   isWritten()
   await delivering
   expect(new Set(attempted).size).toBe(500)

@@ -58,6 +58,7 @@ interface Target {
   readonly enabled: boolean
   readonly width: number
   readonly batch: number | undefined
+  readonly unwritten: number | undefined
   readonly kind: string
   readonly app: App
   readonly provider: ProviderRow
@@ -102,8 +103,8 @@ function beginRound(options: SendOptions, key: EndpointKey): Round<OpenRow, Targ
         last = { row, app, sender: senders.of(app, row) }
       }
       const { app, sender } = last
-      const { width, batch } = sender
-      return { enabled: row.enabled, width, batch: batch?.size, kind: row.kind, app, provider: row, sender }
+      const { width, unwritten, batch } = sender
+      return { enabled: row.enabled, width, unwritten, batch: batch?.size, kind: row.kind, app, provider: row, sender }
     },
     async read({ app, provider }, { except, limit }) {
       const atOnce = provider.channel === 'push' ? limit : Math.min(limit, unreadAtOnce)

@@ -54,6 +54,8 @@ export interface BatchAttempt {
 export interface Sender<Telling extends Told = Told> {
   /** Attempts at a time. */
   readonly width: number
+  /** Attempts whose outcome may wait to be written, where nobody knows a repeat as one. */
+  readonly unwritten?: number
   /** There are several services behind it, and it leaves alone by itself those that fail. */
   readonly hasOwnBreakers?: boolean
   /** Never throws: whatever goes wrong is a failed attempt. */

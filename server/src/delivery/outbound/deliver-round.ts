@@ -94,7 +94,7 @@ export async function deliver<
         throw error
       }
     },
-    { batchMs: resultsMs, most: mostUnwritten },
+    { batchMs: resultsMs, enough: mostUnwritten / 2 },
   )
   const mustStop = () => signal.aborted || isOver || putOffMs > 0 || breaker.pauseMs > 0 || performance.now() > turnEnds
 
@@ -102,7 +102,7 @@ export async function deliver<
     const to = target
     const turn = mustStop() ? undefined : pace.turn()
     if (turn !== undefined) await turn
-    const room = mustStop() ? undefined : results.room()
+    const room = mustStop() ? undefined : results.room(to?.unwritten ?? mostUnwritten)
     if (room !== undefined) await room
     if (mustStop() || !lease.isHeld || !to?.enabled) {
       // What is left out is read again by whoever goes on, so this one ends, also where an endpoint turns out to be well after all.

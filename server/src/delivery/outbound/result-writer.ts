@@ -18,7 +18,7 @@ export async function writeAgain(write: () => Promise<unknown>): Promise<void> {
 export interface ResultWriter<Result> {
   add(result: Result): void
   /** @returns undefined where fewer than `most` results wait to be written, which is nearly always; else resolves once it is so, or nothing is written any more */
-  room(): Promise<void> | undefined
+  room(most: number): Promise<void> | undefined
   /** Resolves when everything is written. @throws what went wrong with a batch, also with an earlier one */
   flush(): Promise<void>
 }
@@ -28,14 +28,14 @@ const usualBatchMs = 20
 export interface ResultWriterOptions {
   /** Within which results are written together; 20 ms without it. */
   readonly batchMs?: number | undefined
-  /** With half as many that wait, they are written at once. */
-  readonly most: number
+  /** So many are written at once. */
+  readonly enough: number
 }
 
 /** @param write is not called again once it has failed: what it was to write is still due, and found again */
 export function createResultWriter<Result>(
   write: (batch: readonly Result[]) => Promise<void>,
-  { batchMs = usualBatchMs, most }: ResultWriterOptions,
+  { batchMs = usualBatchMs, enough }: ResultWriterOptions,
 ): ResultWriter<Result> {
   let waiting: Result[] = []
   /** Those that wait, and those that are being written. */
@@ -59,9 +59,9 @@ export function createResultWriter<Result>(
       }
     })
   }
-  const isFull = () => unwritten >= most && failure === undefined
-  const untilRoom = async () => {
-    while (isFull()) {
+  const isFull = (most: number) => unwritten >= most && failure === undefined
+  const untilRoom = async (most: number) => {
+    while (isFull(most)) {
       if (waiting.length > 0) begin()
       await writing
     }
@@ -70,10 +70,10 @@ export function createResultWriter<Result>(
     add(result) {
       waiting.push(result)
       unwritten++
-      if (waiting.length >= most / 2) begin()
+      if (waiting.length >= enough) begin()
       else timer ??= setTimeout(begin, batchMs)
     },
-    room: () => (isFull() ? untilRoom() : undefined),
+    room: (most) => (isFull(most) ? untilRoom(most) : undefined),
     async flush() {
       begin()
       await writing

@@ -52,4 +52,6 @@ export interface AnyTarget {
   readonly width: number
   /** Deliveries in one attempt; one without it. */
   readonly batch?: number | undefined
+  /** Attempts whose outcome may wait to be written, where a repeat does harm: what a kill has made again; 200 without it. */
+  readonly unwritten?: number | undefined
 }

@@ -35,7 +35,11 @@ export function createUnreadSenders(endpoints: NotificationEndpoints, poster: Po
     smtp: (app) => smtp && { width: smtpConnections, send: ({ id }, told) => smtp.send(app, id, told) },
   }
   return {
-    of: (app, kind, target) => kinds[kind]?.(app, target),
+    of(app, kind, target) {
+      const sender = kinds[kind]?.(app, target)
+      // Somebody reads what comes twice: no more of it than is under way at once anyway.
+      return sender && { ...sender, unwritten: sender.width }
+    },
     async close() {
       smtp?.close()
       await Promise.all([sendGrid.close(), twilio.close()])
