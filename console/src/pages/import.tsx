@@ -1,5 +1,5 @@
 import { Alert, Anchor, Button, Group, Paper, Progress, Stack, Tabs, Text } from '@mantine/core'
-import { useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { explain } from '../api.ts'
 import { checkFiles, type ImportState, importFiles, kindOf, kinds, type Refused } from '../import.ts'
 import { useApp, useMe } from '../shell/session.tsx'
@@ -50,6 +50,8 @@ function Import() {
   const running = useRef<AbortController>(undefined)
   const isRunning = state?.phase === 'running'
   useWarning(isRunning)
+  // Nobody would see how it goes, and whoever comes back could begin a second one.
+  useEffect(() => () => running.current?.abort(), [])
 
   const [move, setMove] = useState<MoveIn>()
   const [problem, setProblem] = useState<unknown>()

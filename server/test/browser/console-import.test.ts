@@ -198,6 +198,41 @@ describeConsole('imports in the console, in a real browser', () => {
     expect(await page.getByText('An import was interrupted.').count()).toBe(0)
     expect(problems).toEqual([])
   })
+
+  it('stop where their page is left, and go on once from there', async () => {
+    const world = await createWorld()
+    const tab = await openAs(world, { role: 'developer' }, `/apps/${world.app.name}/import`)
+    const { page, problems } = tab
+    const users = Array.from({ length: 1_700 }, (_, n) => ({ uid: `user-${n}`, name: `User ${n}` }))
+    const file = await put('users.ndjson', linesOf(users))
+    const sent: string[] = []
+    let open = () => {}
+    const gate = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    await page.route('**/data_import/users', async (route) => {
+      const [first] = JSON.parse(route.request().postData() ?? '{}').users
+      sent.push(first.uid)
+      if (sent.length === 2) await gate
+      await route.continue().catch(() => {})
+    })
+    await page.locator('input[type=file]').first().setInputFiles(file)
+    await page.getByRole('button', { name: 'Import', exact: true }).click()
+    await until(() => sent.length === 2)
+    await page.getByRole('link', { name: 'Users', exact: true }).click()
+    await page.getByRole('button', { name: 'Create a user' }).waitFor()
+    open()
+    await page.getByRole('link', { name: 'Import and export' }).click()
+    await page.getByText('An import was interrupted.').waitFor()
+    await page.waitForTimeout(500)
+    expect(sent).toEqual(['user-0', 'user-500'])
+    await page.locator('input[type=file]').first().setInputFiles(file)
+    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.getByText('Done.').waitFor()
+    expect((await cellsOf(tab, 'users')).slice(0, 2)).toEqual(['users', '1700'])
+    expect(dataOf(await world.get('/users?perPage=1&searchKey=user-1699'))).toHaveLength(1)
+    expect(problems).toEqual([])
+  })
 })
 
 describeConsole('exports in the console, in a real browser', () => {
