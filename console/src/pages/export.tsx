@@ -47,6 +47,8 @@ function useKept() {
     queryKey: ['export', appId, me.id],
     queryFn: async () => (await find(me, appId)) ?? null,
     networkMode: 'always',
+    // Nobody heard how it went on while it was not shown.
+    staleTime: 0,
   })
   useEffect(() => onChange(() => void queries.invalidateQueries({ queryKey: ['export'] })), [queries])
   // Whoever carried it on may have closed their tab.

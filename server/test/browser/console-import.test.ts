@@ -415,6 +415,8 @@ describeConsole('exports in the console, in a real browser', () => {
     open = [...open, 'members-of-two', 'members-of-three', 'messages']
     await page.close()
     await until(() => asked.includes('messages'))
+    // It ends while nobody looks at it.
+    await until(() => second.page.evaluate(async () => (await navigator.locks.query()).held?.length === 0))
     await second.open(`${base}/import?tab=export`)
     await second.page.getByText('Done.', { exact: false }).first().waitFor()
     await second.page.reload()
