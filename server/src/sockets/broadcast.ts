@@ -94,9 +94,13 @@ async function audienceWithSight(parts: BroadcastParts, sockets: AppSockets, bro
 }
 
 /** Can it be told at once? Then nothing waits that could be told in a wrong order. */
-export function broadcastAtOnce(sockets: AppSockets, broadcast: Broadcast): boolean {
+export function broadcastAtOnce(context: Context, sockets: AppSockets, broadcast: Broadcast): boolean {
   const { kind, first } = broadcast.place
-  if (broadcast.blocksKeep !== 'nothing' || broadcast.refersBack === true || !isPlain(sockets, broadcast.place))
+  if (
+    broadcast.blocksKeep !== 'nothing' ||
+    broadcast.refersBack === true ||
+    !isPlain(context, sockets, broadcast.place)
+  )
     return false
   const frame = broadcast.frame()
   if (frame === undefined || frame instanceof Promise) return false
@@ -141,7 +145,7 @@ export function disconnectToResync(sockets: AppSockets, { place, to }: Pick<Broa
 
 async function sightOf({ context }: BroadcastParts, sockets: AppSockets, broadcast: Broadcast, uids: Iterable<string>) {
   const { shows, refersBack = false, place } = broadcast
-  if (shows === undefined || (!refersBack && isPlain(sockets, place))) return undefined
+  if (shows === undefined || (!refersBack && isPlain(context, sockets, place))) return undefined
   const shown = await shows()
   return shown && readSight(context, sockets, broadcast, uids, shown)
 }

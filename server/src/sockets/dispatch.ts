@@ -44,7 +44,7 @@ export function createDispatcher(parts: BroadcastParts & { readonly context: Con
   }
   return {
     dispatch(sockets, broadcast) {
-      if (queues.isEmpty(queueOf(sockets, broadcast.place)) && broadcastAtOnce(sockets, broadcast)) {
+      if (queues.isEmpty(queueOf(sockets, broadcast.place)) && broadcastAtOnce(parts.context, sockets, broadcast)) {
         broadcast.span?.end()
         return
       }

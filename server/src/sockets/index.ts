@@ -5,7 +5,6 @@ import { ApiError, type SocketClose } from '@parley/contract'
 import type { FastifyInstance } from 'fastify'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { appsTopic } from '../chat/apps.ts'
-import { rolesTopic } from '../chat/roles/policies.ts'
 import type { OpenSockets } from '../chat/usage/usage.ts'
 import type { Context } from '../context.ts'
 import type { BusListener } from '../events/bus.ts'
@@ -77,11 +76,6 @@ export function createSockets(context: Context): Sockets {
     clientTracking: false,
     maxPayload: settings.frameBytes,
     perMessageDeflate: false,
-  })
-  context.invalidation.onChange(rolesTopic, (appId) => {
-    for (const sockets of registry.all()) {
-      if (appId === undefined || Number(appId) === sockets.app.appId) sockets.narrowing = undefined
-    }
   })
   context.invalidation.onChange(appsTopic, (name) => {
     sessions.endPaused(name).catch((error: Error) => {

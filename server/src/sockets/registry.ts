@@ -1,5 +1,4 @@
 import type { App } from '../chat/identity.ts'
-import type { RolePolicy } from '../chat/roles/policies.ts'
 import type { Audience } from './audiences.ts'
 import type { Connection } from './connection.ts'
 
@@ -19,8 +18,6 @@ export class AppSockets {
   readonly watchers = { all: new Set<Connection>(), some: new Set<Connection>() }
   /** Who is connected of the groups in which something is going on, by guid. */
   readonly audiences = new Map<string, Audience>()
-  /** What is set on roles, where it is known; forgotten when it changes. */
-  narrowing: ReadonlyMap<string, RolePolicy> | undefined
   /** How many sockets are open. */
   connected = 0
   /** Sockets that hide groups' messages of users whom theirs has blocked. */

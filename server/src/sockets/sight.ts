@@ -58,8 +58,8 @@ function heldTraitsOf({ data }: Partial<Message>): number {
 }
 
 /** Nothing is set that narrows what those who take part may see, as far as is known without asking. */
-export function isPlain(sockets: AppSockets, { kind, first }: Broadcast['place']): boolean {
-  if (sockets.narrowing?.size !== 0) return false
+export function isPlain({ policies }: Context, sockets: AppSockets, { kind, first }: Broadcast['place']): boolean {
+  if (policies.known(sockets.app.appId)?.size !== 0) return false
   const scopes = kind === 'group' ? sockets.audiences.get(first)?.scopes : undefined
   return kind === 'user' || (scopes !== undefined && !scopes.areSet && Date.now() - scopes.readAt < scopesKeptMs)
 }
@@ -107,7 +107,7 @@ export async function readSight(
   uids: Iterable<string>,
   shown: Shown,
 ): Promise<Sight> {
-  const narrowing = await narrowingOf(context, sockets)
+  const narrowing = await context.policies.ofApp(sockets.app.appId)
   const scopes = kind === 'group' ? await scopesOf(context, sockets, guid) : {}
   const { appId } = sockets.app
   const all = [...shown.messages, ...(shown.quoted === undefined ? [] : [shown.quoted])]
@@ -166,12 +166,6 @@ function showsReaction(
   if (viewer === undefined) return false
   const visible = visibleReactions(narrowing.get(viewer.role), viewer.scope === null ? undefined : scopes[viewer.scope])
   return visible === null || visible.includes(giverScope)
-}
-
-/** The roles of an app on which anything is set; kept until one changes. */
-async function narrowingOf({ policies }: Context, sockets: AppSockets): Promise<PolicyMap> {
-  sockets.narrowing ??= await policies.ofApp(sockets.app.appId)
-  return sockets.narrowing
 }
 
 async function scopesOf({ database }: Context, sockets: AppSockets, guid: string): Promise<ScopePermissions> {

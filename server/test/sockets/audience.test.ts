@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createGroup, dataOf, say, sayInGroup, texts } from '../support/chat.ts'
 import { startService } from '../support/service.ts'
 import { type Client, connect } from '../support/socket.ts'
@@ -287,6 +287,30 @@ describe('what a role or a scope hides in lists', () => {
     await carol.takeType('reaction')
     dataOf(await world.delete(`/roles/reader/permissions/${key}`))
     dataOf(await world.post('/messages', { receiver: 'bob', receiverType: 'user', ...poll }, { as: 'alice' }))
+    await bob.take(({ body }) => body.type === 'poll')
+  })
+
+  it('is told, or not, from the answer to what changes it, however late other processes hear of that', async () => {
+    const service = await startService()
+    onTestFinished(() => service.parley.close())
+    const world = await createWorld(service)
+    await createUsers(world, 'alice', 'bob')
+    dataOf(await world.post('/roles', { role: 'reader', name: 'Reader' }))
+    dataOf(await world.put('/users/bob', { role: 'reader' }))
+    const bob = await connect(world, 'bob')
+    const ask = async () =>
+      dataOf(await world.post('/messages', { receiver: 'bob', receiverType: 'user', ...poll }, { as: 'alice' }))
+    await ask()
+    await bob.take(({ body }) => body.type === 'poll')
+    vi.spyOn(world.context.invalidation, 'announce').mockResolvedValue()
+    const key = 'listMessages.allowedMessageCategories'
+    dataOf(await world.put('/roles/reader/permissions', { permissions: { [key]: ['message'] } }))
+    await ask()
+    await say(world, 'alice', 'bob', 'plain')
+    await bob.takeText('plain')
+    expect(bob.frames).toEqual([])
+    dataOf(await world.delete(`/roles/reader/permissions/${key}`))
+    await ask()
     await bob.take(({ body }) => body.type === 'poll')
   })
 

@@ -21,6 +21,8 @@ export type PolicyMap = ReadonlyMap<string, RolePolicy>
  */
 export interface RolePolicies {
   ofApp(appId: number): Promise<PolicyMap>
+  /** The same, where nobody has to be asked for it. */
+  known(appId: number): PolicyMap | undefined
   /** The policy of one role; undefined where nothing is set on it. */
   of(appId: number, role: string): Promise<RolePolicy | undefined>
   /** Forgets what is known of one app's roles, in this process; other processes are told by `rolesTopic`. */
@@ -50,13 +52,14 @@ const select = statement(`
 const maxApps = 10_000
 
 export function createRolePolicies(database: Database, invalidation: Invalidation): RolePolicies {
-  const { recall, forget, forgetAll } = createMemory<number, PolicyMap>({
+  const { recall, known, forget, forgetAll } = createMemory<number, PolicyMap>({
     max: maxApps,
     read: (appId) => readPolicies(database, appId),
   })
   invalidation.onChange(rolesTopic, (appId) => (appId === undefined ? forgetAll() : forget(Number(appId))))
   return {
     ofApp: recall,
+    known,
     of: async (appId, role) => (await recall(appId)).get(role),
     forget,
   }
