@@ -192,7 +192,7 @@ function Queue() {
   const claim = async (id: string) => {
     try {
       const { ids } = await client.moderation.claims.add({ list: kind, reviewer: me.email, ids: [id] })
-      if (!ids.includes(id)) throw new Error('Not claimed: somebody else has it, or has decided about it.')
+      if (!ids.includes(id)) notifyError(new Error('Not claimed: somebody else has it, or has decided about it.'))
     } catch (error) {
       notifyError(error)
     }

@@ -106,7 +106,7 @@ const seenAs = { first: 'no', repeat: 'same', shared: 'no' } as const
 
 /** Makes the check of one line after the other: all that can be told from the files. It remembers what it has seen. */
 function makeCheck(now: number): (kind: ImportKind, line: Line, parsed: ReadLine) => Result {
-  const messages = makeNamed()
+  const checkNamed = makeCheckOfNamed()
   const seenBefore = createSpellings()
   const made = createDigestSet()
   const groupCreation = new Map<string, number>()
@@ -135,7 +135,7 @@ function makeCheck(now: number): (kind: ImportKind, line: Line, parsed: ReadLine
       return find('repeated', { code: existsCodes[kind], message: 'an earlier line of the file has the same id' })
     }
     if (kind === 'groups') rememberCreation(record, groupCreation)
-    const trouble = kind === 'messages' ? messages(record, key) : undefined
+    const trouble = kind === 'messages' ? checkNamed(record, key) : undefined
     if (trouble !== undefined) return find(...trouble)
     const links = linksOf(kind, record)
     for (const entity of links.made) made.add(nameOf(entity))
@@ -144,7 +144,7 @@ function makeCheck(now: number): (kind: ImportKind, line: Line, parsed: ReadLine
 }
 
 /** Makes the check of one message after the other: whether those that they name are there, and in the same conversation. */
-function makeNamed(): (record: JsonRecord, key: string | null) => [Finding, RecordError] | undefined {
+function makeCheckOfNamed(): (record: JsonRecord, key: string | null) => [Finding, RecordError] | undefined {
   const seen = createDigestSet()
   const replies = createDigestSet()
   return (record, muid) => {

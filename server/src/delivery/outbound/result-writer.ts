@@ -17,7 +17,10 @@ export async function writeAgain(write: () => Promise<unknown>): Promise<void> {
 /** Writes results in batches, one batch at a time. */
 export interface ResultWriter<Result> {
   add(result: Result): void
-  /** @returns undefined where fewer than `most` results wait to be written, which is nearly always; else resolves once it is so, or nothing is written any more */
+  /**
+   * @returns undefined where fewer than `most` results are not written yet, which is nearly always; else resolves once it is so, or nothing
+   * is written any more
+   */
   room(most: number): Promise<void> | undefined
   /** Resolves when everything is written. @throws what went wrong with a batch, also with an earlier one */
   flush(): Promise<void>
@@ -28,7 +31,7 @@ const usualBatchMs = 20
 export interface ResultWriterOptions {
   /** Within which results are written together; 20 ms without it. */
   readonly batchMs?: number | undefined
-  /** So many are written at once. */
+  /** With so many that wait, they are written at once. */
   readonly enough: number
 }
 
