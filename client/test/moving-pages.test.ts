@@ -80,7 +80,7 @@ describe('The log of notifications', () => {
       insert into notification_deliveries (app_id, uid, channel, provider_kind, provider_id, provider, trigger, event, kind,
         receiver, status, reason, gates, expires_at, created_at, ended_at)
       select p.app_id, 'bob', 'push', p.kind, p.id, p.key, 'after_message', n, 1, 'bob', 'stopped', 'DND_PREFERENCE', '[]', 1,
-        1700000000000, 1700000000001
+        ${Date.now()}, ${Date.now()}
       from notification_providers p, generate_series(1, 5) n
       where p.app_id = ${own.app.appId}
       returning id`)
