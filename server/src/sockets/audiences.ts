@@ -20,13 +20,9 @@ export interface Audience {
   /** uids whose membership changed while others are being looked up: what was told of them counts. */
   changed: Set<string> | undefined
   reading: Promise<void> | undefined
-  /** What is set on the scopes of the group, as of a moment ago. */
+  /** What is set on the scopes of the group, as of a revision of it. */
   scopes:
-    | {
-        readonly permissions: Readonly<Partial<Record<GroupScope, Permissions>>>
-        readonly areSet: boolean
-        readonly readAt: number
-      }
+    | { readonly permissions: Readonly<Partial<Record<GroupScope, Permissions>>>; readonly revision: number }
     | undefined
   /** Epoch milliseconds. */
   usedAt: number

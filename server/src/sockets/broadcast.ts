@@ -20,7 +20,7 @@ export interface Broadcast {
    * with the actor. `nothing`: a rule has looked already. In groups, sockets that hide blocked users are spared either way.
    */
   readonly blocksKeep: 'nothing' | 'pair' | 'everywhere'
-  /** Revision of the group as of which its members must be known, or `asOfNow`. */
+  /** Revision of the group as of which its members and its scopes must be known, or `asOfNow`. */
   readonly revision?: number
   /** Of a group's members, these only. */
   readonly only?: readonly string[]
@@ -96,11 +96,7 @@ async function audienceWithSight(parts: BroadcastParts, sockets: AppSockets, bro
 /** Can it be told at once? Then nothing waits that could be told in a wrong order. */
 export function broadcastAtOnce(context: Context, sockets: AppSockets, broadcast: Broadcast): boolean {
   const { kind, first } = broadcast.place
-  if (
-    broadcast.blocksKeep !== 'nothing' ||
-    broadcast.refersBack === true ||
-    !isPlain(context, sockets, broadcast.place)
-  )
+  if (broadcast.blocksKeep !== 'nothing' || broadcast.refersBack === true || !isPlain(context, sockets, broadcast))
     return false
   const frame = broadcast.frame()
   if (frame === undefined || frame instanceof Promise) return false
@@ -144,8 +140,8 @@ export function disconnectToResync(sockets: AppSockets, { place, to }: Pick<Broa
 }
 
 async function sightOf({ context }: BroadcastParts, sockets: AppSockets, broadcast: Broadcast, uids: Iterable<string>) {
-  const { shows, refersBack = false, place } = broadcast
-  if (shows === undefined || (!refersBack && isPlain(context, sockets, place))) return undefined
+  const { shows, refersBack = false } = broadcast
+  if (shows === undefined || (!refersBack && isPlain(context, sockets, broadcast))) return undefined
   const shown = await shows()
   return shown && readSight(context, sockets, broadcast, uids, shown)
 }

@@ -28,9 +28,6 @@ export type Sight = (uid: string) => 'all' | 'withoutQuote' | 'nothing'
 
 type ScopePermissions = Readonly<Partial<Record<GroupScope, Permissions>>>
 
-/** Permissions of groups are not announced when they change; for so long they may be out of date. */
-const scopesKeptMs = 1_000
-
 /** What the frame of a message shows: the message, the one that it is about, and the one that it quotes. */
 export function shownOf({ conversation, kind }: Place, message: Message): Shown {
   const about = message.data.entities as { on?: { entity?: Partial<Message> } } | undefined
@@ -58,10 +55,18 @@ function heldTraitsOf({ data }: Partial<Message>): number {
 }
 
 /** Nothing is set that narrows what those who take part may see, as far as is known without asking. */
-export function isPlain({ policies }: Context, sockets: AppSockets, { kind, first }: Broadcast['place']): boolean {
+export function isPlain(
+  { policies }: Context,
+  sockets: AppSockets,
+  { place: { kind, first }, revision }: Pick<Broadcast, 'place' | 'revision'>,
+): boolean {
   if (policies.known(sockets.app.appId)?.size !== 0) return false
   const scopes = kind === 'group' ? sockets.audiences.get(first)?.scopes : undefined
-  return kind === 'user' || (scopes !== undefined && !scopes.areSet && Date.now() - scopes.readAt < scopesKeptMs)
+  return kind === 'user' || (areKnown(scopes, revision) && Object.keys(scopes.permissions).length === 0)
+}
+
+function areKnown(scopes: Audience['scopes'], revision = 0): scopes is NonNullable<Audience['scopes']> {
+  return scopes !== undefined && scopes.revision >= revision
 }
 
 /** Somebody who may be sent a frame, as far as that decides what they see of it. */
@@ -99,16 +104,18 @@ const selectCleared = statement(`
   and s.conversation = $3
   and (s.cleared_sent_at, s.cleared_id) >= ($4::bigint, $5::bigint)`)
 
+type Seen = Pick<Broadcast, 'place' | 'revision' | 'actor' | 'isReaction'>
+
 /** Live as in lists: what is hidden from somebody there (`chat/sight/`) is not sent to them. */
 export async function readSight(
   context: Context,
   sockets: AppSockets,
-  { place: { kind, first: guid }, actor, isReaction = false }: Pick<Broadcast, 'place' | 'actor' | 'isReaction'>,
+  { place: { kind, first: guid }, revision, actor, isReaction = false }: Seen,
   uids: Iterable<string>,
   shown: Shown,
 ): Promise<Sight> {
   const narrowing = await context.policies.ofApp(sockets.app.appId)
-  const scopes = kind === 'group' ? await scopesOf(context, sockets, guid) : {}
+  const scopes = kind === 'group' ? await scopesOf(context, sockets, guid, revision) : {}
   const { appId } = sockets.app
   const all = [...shown.messages, ...(shown.quoted === undefined ? [] : [shown.quoted])]
   if (narrowing.size + Object.keys(scopes).length === 0) {
@@ -168,11 +175,19 @@ function showsReaction(
   return visible === null || visible.includes(giverScope)
 }
 
-async function scopesOf({ database }: Context, sockets: AppSockets, guid: string): Promise<ScopePermissions> {
-  const audience: Audience = audienceOf(sockets, guid)
+/** What is set on the scopes of a group, as of a revision of it at least: setting it gives the group another one. */
+async function scopesOf(
+  { database }: Context,
+  sockets: AppSockets,
+  guid: string,
+  revision: number | undefined,
+): Promise<ScopePermissions> {
+  const audience = audienceOf(sockets, guid)
   const known = audience.scopes
-  if (known !== undefined && Date.now() - known.readAt < scopesKeptMs) return known.permissions
-  const permissions: ScopePermissions = (await readGroupPermissions(database, sockets.app.appId, guid))?.scopes ?? {}
-  audience.scopes = { permissions, areSet: Object.keys(permissions).length > 0, readAt: Date.now() }
+  if (areKnown(known, revision)) return known.permissions
+  const found = await readGroupPermissions(database, sockets.app.appId, guid)
+  const permissions: ScopePermissions = found?.scopes ?? {}
+  // Of a group that is gone, nothing newer will be known.
+  audience.scopes = { permissions, revision: found?.revision ?? Number.MAX_SAFE_INTEGER }
   return permissions
 }

@@ -328,6 +328,26 @@ describe('what a role or a scope hides in lists', () => {
     await bob.takeText('plain')
     await expectNothing(bob)
   })
+
+  it('of a group, by what its scopes are set to at the moment', async () => {
+    const world = await chatWorld('alice', 'bob')
+    await createGroup(world, 'team', 'alice', { participants: ['bob'] })
+    const bob = await connect(world, 'bob')
+    const ask = async () =>
+      dataOf(await world.post('/messages', { receiver: 'team', receiverType: 'group', ...poll }, { as: 'alice' }))
+    const key = 'listMessages.allowedMessageCategories'
+    for (let round = 0; round < 3; round++) {
+      await ask()
+      await bob.take(({ body }) => body.type === 'poll')
+      const permissions = { [key]: 'message' }
+      dataOf(await world.put('/groups/team/scopes/participant/permissions', { permissions }))
+      await ask()
+      await sayInGroup(world, 'alice', 'team', 'plain')
+      await bob.takeText('plain')
+      expect(bob.frames).toEqual([])
+      dataOf(await world.delete(`/groups/team/scopes/participant/permissions/${key}`))
+    }
+  })
 })
 
 describe('what is known of members is dropped while something is said', () => {

@@ -51,17 +51,20 @@ export function permissionDenied(group: Ruled, member: ScopedMember, key: ScopeP
 }
 
 const select = statement(`
-  select permissions_version as version, permissions as scopes
+  select permissions_version as version, permissions as scopes, revision
   from groups
   where app_id = $1
   and guid = $2`)
 
-/** What is set in a group and its version, for those who judge ahead of a write; undefined for an unknown group. */
+/**
+ * What is set in a group, its version, for those who judge ahead of a write, and the revision of the group; undefined for an
+ * unknown group.
+ */
 export async function readGroupPermissions(
   on: Queryable,
   appId: number,
   guid: string,
-): Promise<{ version: number; scopes: GroupPermissions } | undefined> {
-  const [row] = await on.query<{ version: number; scopes: GroupPermissions }>(select, [appId, guid])
+): Promise<{ version: number; scopes: GroupPermissions; revision: number } | undefined> {
+  const [row] = await on.query<{ version: number; scopes: GroupPermissions; revision: number }>(select, [appId, guid])
   return row
 }
