@@ -32,6 +32,8 @@ const settings = {
   ...{ fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' },
   ...{ wal_level: 'minimal', max_wal_senders: '0', checkpoint_timeout: '1h', max_wal_size: '4GB' },
   max_connections: '500',
+  // What it reads again after a start would take a connection to the template, which nobody may have while it is copied.
+  shared_preload_libraries: '',
   // A connection that is opened takes both sides 4096 rounds of a digest otherwise; there are thousands, and one password.
   scram_iterations: '1',
 }

@@ -8,7 +8,7 @@ import { chooseHome, makeDataDir, stateFolder } from './data-dir.ts'
 import { clearLeftovers, stopWithPgCtl } from './leftovers.ts'
 import { type FolderLock, lockFolder } from './lock.ts'
 import type { EmbeddedLog } from './log.ts'
-import { memoryOfMachine, sharedBuffers } from './memory.ts'
+import { memoryOfMachine, sharedBuffers, warmStart } from './memory.ts'
 import type { Connection, ServerSetup } from './postmaster.ts'
 import { handOver } from './service-role.ts'
 import { makeSocketFolder, type SocketFolder } from './socket-folder.ts'
@@ -93,7 +93,7 @@ export async function startInDataDir(options: StartOptions): Promise<Started> {
     const { password } = await prepareCluster({ home, binaries, launcher, log })
 
     const superuser = { host: place.host, port, user: databaseName, password, database: databaseName }
-    const settings = settingsFor(socket, options.settings)
+    const settings = settingsFor(socket, binaries.folder, options.settings)
     const setup: ServerSetup = { cluster, binaries: binaries.folder, launcher, settings, connection: superuser, log }
     const supervised = await superviseServer(setup)
     const connection = await handOver(superuser, log).catch(async (error: unknown) => {
@@ -113,10 +113,15 @@ export async function startInDataDir(options: StartOptions): Promise<Started> {
   }
 }
 
-function settingsFor(socket: SocketFolder | undefined, asked: Record<string, string> = {}): Record<string, string> {
+function settingsFor(
+  socket: SocketFolder | undefined,
+  binaries: string,
+  asked: Record<string, string> = {},
+): Record<string, string> {
   return {
     ...defaultSettings,
     shared_buffers: sharedBuffers(memoryOfMachine()),
+    ...warmStart(binaries),
     listen_addresses: socket === undefined ? '127.0.0.1' : '',
     ...asked,
     unix_socket_directories: socket?.path ?? '',
