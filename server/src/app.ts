@@ -232,6 +232,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
     notifications,
     redis,
     tracing,
+    span: undefined,
   }
   const keyWatch = watchKeys({ database, secrets, invalidation, log, masterKey: options.masterKey, source })
   await invalidation.start()

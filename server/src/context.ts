@@ -112,5 +112,5 @@ export interface Context {
   /** Tells a collector what becomes of requests; absent: none is told. */
   readonly tracing: Tracing | undefined
   /** The request that is being answered, where it is told of. */
-  readonly span?: Span | undefined
+  readonly span: Span | undefined
 }

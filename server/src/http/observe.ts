@@ -60,8 +60,9 @@ export function observe(
         ms: Math.round(ms * 10) / 10,
         requestId: request.id,
         ...who,
-        ...(address !== undefined && { address }),
-        ...(span !== undefined && { trace: span.traceId }),
+        // What is undefined is left out of the line.
+        address,
+        trace: span?.traceId,
       },
       requestLine,
     )
@@ -98,10 +99,12 @@ function whoAsked(asked: FastifyRequest['asked'], status: number): object | unde
   return {
     app: app.name,
     caller: caller.scope,
-    ...(caller.keyDigest && { key: keyFingerprint(caller.keyDigest) }),
-    // A request that names a user is refused if there is none; what it names then may be anything, a key for instance.
-    ...(caller.kind === 'user' && {
-      uid: status < 400 ? caller.uid : redact(caller.uid.slice(0, limits.uidLength)),
-    }),
+    key: caller.keyDigest && keyFingerprint(caller.keyDigest),
+    uid: caller.kind === 'user' ? loggedUid(caller.uid, status) : undefined,
   }
+}
+
+/** A request that names a user is refused if there is none; what it names then may be anything, a key for instance. */
+function loggedUid(uid: string, status: number): string {
+  return status < 400 ? uid : redact(uid.slice(0, limits.uidLength))
 }

@@ -110,10 +110,22 @@ function registerOperation(
       const answer = async (acting: Awaited<ReturnType<typeof identify>>, body: unknown, files: Files) => {
         const stripping = context.fileLinks.strip(app, body, !isTrusted)
         if (stripping !== undefined) await stripping
-        const input = { params, query, headers: headers as never, body: body as never }
         const host = context.addresses.publicHostOf(request.raw)
         const origin = () => context.addresses.publicUrlOf(request.raw)
-        const call = { app, caller, host, origin, files, ...acting, ...input }
+        const { actor, policy } = acting
+        const call = {
+          app,
+          caller,
+          actor,
+          policy,
+          host,
+          origin,
+          params,
+          query,
+          headers: headers as never,
+          body: body as never,
+          files,
+        }
         const database = own.readAs(reader)
         const audit = context.audit.by(() => face.actorOf(request, caller))
         const deeds = face.follow?.(audit, { operation, app, params, body })
