@@ -29,8 +29,8 @@ export interface FileLinks {
 
 type App = Pick<AnyApp, 'appId' | 'name'>
 
-/** Members of answers, frames and webhooks that may name a file. */
-const members = ['url', 'avatar', 'icon', 'thumbnail', 'senderAvatar', 'receiverAvatar']
+/** Members of messages, answers, frames and webhooks that may name a file, wherever they stand. */
+export const fileMembers: readonly string[] = ['url', 'avatar', 'icon', 'thumbnail', 'senderAvatar', 'receiverAvatar']
 const signature = '(?:\\?expires=\\d{1,12}&signature=[\\w-]{1,64})?'
 const signatureAtEnd = new RegExp(`${signature}$`)
 
@@ -53,7 +53,8 @@ export function createFileLinks(
     if (!text.includes('/media/')) return text
     const set = await signedSettings(app)
     if (set === undefined) return text
-    const named = new RegExp(`("(?:${members.join('|')})"\\s*:\\s*")(${addressOf(app)})${signature}"`, 'g')
+    // A name that ends like one of these has its quote escaped: \"url".
+    const named = new RegExp(`(?<!\\\\)("(?:${fileMembers.join('|')})"\\s*:\\s*")(${addressOf(app)})${signature}"`, 'g')
     const keys = Array.from(text.matchAll(named), ([, , , , key]) => key as string)
     if (keys.length === 0) return text
     const known = await origins.of(app, keys)
@@ -158,7 +159,7 @@ function replaceWithin(value: object, path: string, replace: (text: string, path
   for (const [name, member] of Object.entries(value)) {
     const at = `${path}/${name}`
     if (typeof member === 'object' && member !== null) replaceWithin(member, at, replace, depth + 1)
-    else if (typeof member === 'string' && members.includes(name)) {
+    else if (typeof member === 'string' && fileMembers.includes(name)) {
       ;(value as Record<string, unknown>)[name] = replace(member, at)
     }
   }

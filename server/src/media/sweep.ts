@@ -14,7 +14,7 @@ interface RemovedFile {
 const batchSize = 500
 const atOnce = 16
 const sweepIntervalMs = 60_000
-/** A file that no message uses after this was given up: nobody sent it, or the process died before it did. */
+/** A file that no message uses after this was given up: nobody sent it, or the process died before it did. One that is arriving still, too. */
 export const claimSeconds = 24 * 3600
 
 /** Looked for once: where PostgreSQL expects few of them, it would look anew for each file that it may mark. */
@@ -24,7 +24,7 @@ const markUnclaimed = statement(`
     from media_files c
     where c.claim_by < $1
     and c.removed_at is null
-    and not exists (select from media_uses u where u.app_id = c.app_id and u.key = c.key)
+    and not exists (select from media_uses u where u.app_id = c.app_id and u.key = c.key and not c.arriving)
     limit ${batchSize}
   )
   update media_files f
@@ -55,6 +55,7 @@ const keepUsed = statement(`
   where f.app_id = r.app_id
   and f.key = r.key
   and f.removed_at is not null
+  and not f.arriving
   and exists (select from media_uses u where u.app_id = f.app_id and u.key = f.key)
   returning f.app_id as "appId", f.key`)
 

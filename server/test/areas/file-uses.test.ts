@@ -1,5 +1,7 @@
+import { once } from 'node:events'
+import { request } from 'node:http'
 import { sql } from 'kysely'
-import { FormData, fetch } from 'undici'
+import { FormData, fetch, Response } from 'undici'
 import { describe, expect, it, vi } from 'vitest'
 import { releaseUses } from '../../src/chat/messages/file-uses.ts'
 import type { Transaction } from '../../src/store/database.ts'
@@ -15,11 +17,15 @@ async function createScene(): Promise<World> {
   return world
 }
 
-/** Uploads a picture that no message uses yet. @returns it, as messages name it */
-async function upload(world: World): Promise<{ url: string }> {
+async function askToUpload(world: World) {
   const file = { fileId: 'f1', name: 'cat.png', size: 10, mimeType: 'image/png' }
   const asked = { files: { f1: file }, receiver: 'bob', receiverType: 'user' }
-  const { f1 } = dataOf(await world.post('/files/upload-url', asked, { as: 'alice' }))
+  return dataOf(await world.post('/files/upload-url', asked, { as: 'alice' }))
+}
+
+/** Uploads a picture that no message uses yet. @returns it, as messages name it */
+async function upload(world: World): Promise<{ url: string }> {
+  const { f1 } = await askToUpload(world)
   const form = new FormData()
   form.append('file', new Blob(['0123456789'], { type: 'image/png' }), 'cat.png')
   const answer = await fetch(f1.request.url, { method: 'POST', body: form })
@@ -32,6 +38,16 @@ const forward = (world: World, from: string, to: string, attachment: { url: stri
 
 const usesIn = async (world: World) =>
   world.context.database.run(sql`select key from media_uses where app_id = ${world.app.appId}`)
+
+const arrivingIn = (world: World) =>
+  world.context.database.run(sql`select key from media_files where app_id = ${world.app.appId} and arriving`)
+
+/** As if the time to claim files were over. */
+async function passClaims(world: World): Promise<void> {
+  await world.context.database.run(sql`
+    update media_files set claim_by = 1 where app_id = ${world.app.appId} and claim_by is not null`)
+  await world.context.media.sweep()
+}
 
 /**
  * Takes the moment when the next message to a user is stored and is made ready to be answered.
@@ -112,9 +128,55 @@ describe('The use of a file', () => {
       await media.sweep()
     })
     expect(await usesIn(world)).toEqual([])
-    await database.run(sql`update media_files set claim_by = 1 where app_id = ${appId} and claim_by is not null`)
-    await media.sweep()
+    await passClaims(world)
     expect((await fetch(file.url)).status).toBe(404)
+  })
+
+  it('is that of each file that a message names where addresses of files stand, and ends with it', async () => {
+    const world = await createScene()
+    const [video, thumbnail, icon] = [await upload(world), await upload(world), await upload(world)]
+    const data = {
+      attachments: [{ ...video, thumbnail: thumbnail.url }],
+      metadata: { card: [{ icon: icon.url }], text: 'x' },
+    }
+    const { id } = await say(world, 'alice', 'bob', 'look', { type: 'image', data })
+    await passClaims(world)
+    for (const { url } of [video, thumbnail, icon]) expect((await fetch(url)).status).toBe(200)
+    dataOf(await world.delete(`/messages/${id}`, {}, { as: 'alice' }))
+    for (const { url } of [video, thumbnail, icon]) expect((await fetch(url)).status).toBe(404)
+  })
+
+  it('counts from when its message is sent, also while the file is still arriving', async () => {
+    const world = await createScene()
+    const { f1 } = await askToUpload(world)
+    const form = new FormData()
+    form.append('file', new Blob(['0123456789'], { type: 'image/png' }), 'cat.png')
+    const whole = new Response(form)
+    const body = Buffer.from(await whole.arrayBuffer())
+    const headers = { 'content-type': whole.headers.get('content-type') ?? '', 'content-length': String(body.length) }
+    const uploading = request(f1.request.url, { method: 'POST', headers })
+    const answered = once(uploading, 'response')
+    const half = body.indexOf('01234') + 5
+    uploading.write(body.subarray(0, half))
+    await until(async () => (await arrivingIn(world)).length > 0)
+    await forward(world, 'alice', 'bob', f1.attachment)
+    uploading.end(body.subarray(half))
+    const [answer] = await answered
+    expect(answer.statusCode).toBe(200)
+    await passClaims(world)
+    const served = await fetch(f1.attachment.url)
+    expect([served.status, await served.text()]).toEqual([200, '0123456789'])
+  })
+
+  it('does not keep what was given up while it arrived', async () => {
+    const world = await createScene()
+    const file = await upload(world)
+    await forward(world, 'alice', 'bob', file)
+    await world.context.database.run(sql`
+      update media_files set arriving = true, claim_by = 1 where app_id = ${world.app.appId}`)
+    await world.context.media.sweep()
+    await world.context.media.sweep()
+    expect(await world.context.database.run(sql`select from media_files where app_id = ${world.app.appId}`)).toEqual([])
   })
 
   it('outlives a send to several that fails for one of them while others are still sent', async () => {

@@ -67,4 +67,16 @@ describe('Where addresses of files expire, whoever left a group', () => {
     expect(refusal(await mallory.get('/groups/team/messages'))).toBe('403 ERR_GROUP_NOT_JOINED')
     expect((await sayInGroup(world, 'alice', 'team', 'gone')).id).toBeDefined()
   })
+
+  it('learns no signature by naming the file in a member whose name only ends like one that names files', async () => {
+    const mallory = await attackerAs(world, 'mallory')
+    for (const name of ['x"url', '\\"url', '{"url', ',"avatar', 'x"icon']) {
+      const metadata = { [name]: bareOf(url), inside: { [name]: bareOf(url) }, text: `{"url":"${bareOf(url)}"}` }
+      const message = { receiver: 'mallory', receiverType: 'user', type: 'text', data: { text: 'x', metadata } }
+      for (const answer of [await mallory.post('/messages', message), await mallory.put('/me', { metadata })]) {
+        expect(answer.status, name).toBe(200)
+        expect(JSON.stringify(answer.body), name).not.toContain('signature=')
+      }
+    }
+  })
 })

@@ -1,15 +1,15 @@
 import { sql } from 'kysely'
 import { removeUnused } from '../../media/library.ts'
+import { fileMembers } from '../../media/links.ts'
 import { appKey } from '../../store/app-key.ts'
 import type { Queryable } from '../../store/database.ts'
 import { type Fragment, statement } from '../../store/statement.ts'
 import type { App } from '../identity.ts'
-import { attachmentsOf } from './traits.ts'
 
 /**
  * Notes the use of the files that `naming` has, by app, message and key. The sweep removes a file that nobody has claimed in
  * time: one of the two waits for the other. Files are claimed in the order of their keys, so that requests that name the same
- * ones do not wait for each other for ever.
+ * ones do not wait for each other for ever. One that is still arriving is used, too, but not claimed before it is there.
  */
 export const writeUsesSql = `
   unclaimed as (
@@ -35,7 +35,6 @@ export const writeUsesSql = `
     from naming n
     join media_files f on f.app_id = n.app_id and f.key = n.key
     where f.removed_at is null
-    and not f.arriving
     on conflict do nothing
   )`
 
@@ -47,30 +46,40 @@ const insert = statement(`
   ${writeUsesSql}
   select`)
 
-/** The keys of our own files that the attachments of a message name, by whatever host they were reached. */
-export function mediaKeysOf(app: Pick<App, 'name'>, data: Readonly<Record<string, unknown>>): string[] {
-  return namesFiles(data) ? keysIn(data, new RegExp(`/media/${app.name}/([0-9a-f]{32})/`)) : []
+/** The keys of our own files that a message names in its data, by whatever host they were reached. */
+export function mediaKeysOf({ name }: Pick<App, 'name'>, data: Readonly<Record<string, unknown>>): string[] {
+  return keysIn(data, (address) => new RegExp(`/media/${name}/([0-9a-f]{32})/`).exec(address)?.[1])
 }
 
 /** The same of data as JSON, where the name of the app is not at hand; keys of other apps are no files of this one. */
 export function mediaKeysIn(json: string): string[] {
-  return json.includes('/media/') ? keysIn(JSON.parse(json), /\/media\/[^/]+\/([0-9a-f]{32})\//) : []
+  if (!json.includes('/media/')) return []
+  return keysIn(JSON.parse(json), (address) => /\/media\/[^/]+\/([0-9a-f]{32})\//.exec(address)?.[1])
 }
 
 /** Whether a message may name files, by whatever addresses, from its data as JSON. */
 export function mayNameFiles(json: string): boolean {
-  return json.includes('"url"') || json.includes('"attachments"')
+  return json.includes('"attachments"') || fileMembers.some((name) => json.includes(`"${name}"`))
 }
 
-/** Most messages name none, and each that is sent is asked. */
-function namesFiles({ url, attachments }: Readonly<Record<string, unknown>>): boolean {
-  return url !== undefined || attachments !== undefined
-}
+/** Deeper than any body that is taken. */
+const maxDepth = 64
 
-function keysIn(data: Readonly<Record<string, unknown>>, own: RegExp): string[] {
-  if (!namesFiles(data)) return []
-  const urls = [data.url, ...attachmentsOf(data).map(({ url }) => url)]
-  return [...new Set(urls.flatMap((url) => (typeof url === 'string' ? (own.exec(url)?.[1] ?? []) : [])))]
+/** Wherever the members that name files stand: what an address is signed for is kept, too. */
+function keysIn(data: object, keyOf: (address: string) => string | undefined): string[] {
+  const keys = new Set<string>()
+  const look = (value: object, depth: number): void => {
+    if (depth >= maxDepth) return
+    for (const [name, member] of Object.entries(value)) {
+      if (typeof member === 'object' && member !== null) look(member, depth + 1)
+      else if (typeof member === 'string' && fileMembers.includes(name)) {
+        const key = keyOf(member)
+        if (key !== undefined) keys.add(key)
+      }
+    }
+  }
+  look(data, 0)
+  return [...keys]
 }
 
 /** A file of our own that a message names. */
