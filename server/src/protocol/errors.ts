@@ -119,7 +119,11 @@ export function unsupportedMediaType(type = 'application/json'): ApiError {
   return new ApiError('ERR_BAD_REQUEST', `The body must be ${what}, with Content-Type: ${type}.`, details, 415)
 }
 
+/** What is said of a file that could not be read after all: nobody may keep the error in its place. */
+const ofContent = ['cache-control', 'etag', 'content-disposition', 'content-range', 'accept-ranges']
+
 export function sendError(reply: FastifyReply, error: ApiError): FastifyReply {
+  for (const name of ofContent) reply.removeHeader(name)
   if (error.status === 503 || error.status === 429) {
     reply.header('retry-after', error.retryAfterSeconds ?? retryAfterSeconds)
   }

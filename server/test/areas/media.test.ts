@@ -1,5 +1,5 @@
 import { fetch } from 'undici'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { readRange } from '../../src/http/media.ts'
 import { dataOf, refusal, say } from '../support/chat.ts'
 import { picture, sendForm, toBob } from '../support/forms.ts'
@@ -61,6 +61,20 @@ describe('a file sent with a message', () => {
     expect([beyond.status, beyond.headers.get('content-range')]).toEqual([416, 'bytes */10'])
     const head = await fetch(url, { method: 'HEAD' })
     expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, '10', ''])
+  })
+
+  it('that cannot be read for a moment is an error that nobody keeps in its place', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    const { url } = dataOf(await sendForm(world, toBob, [picture])).data
+    vi.spyOn(world.context.media, 'open').mockRejectedValueOnce(new Error('the disk is away'))
+    const failed = await fetch(url, { headers: { range: 'bytes=2-4' } })
+    expect(failed.status).toBe(500)
+    expect(await failed.json()).toMatchObject({ error: { code: expect.any(String) } })
+    for (const name of ['cache-control', 'etag', 'content-disposition', 'content-range', 'accept-ranges']) {
+      expect(failed.headers.get(name), name).toBeNull()
+    }
+    expect(await (await fetch(url)).text()).toBe('0123456789')
   })
 
   it('that is a page or a script is offered as a download', async () => {
