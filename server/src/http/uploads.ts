@@ -22,9 +22,10 @@ export function registerUploads(server: FastifyInstance): void {
   server.addContentTypeParser(formType, (_request, _payload, done) => done(null, undefined))
 }
 
-/** Does the request come with a form? An empty body is none, whatever its type says. */
+/** Does the request come with a form? An empty body is none, whatever its type says, nor is one that is not there. */
 export function isForm({ headers }: FastifyRequest): boolean {
-  return formType.test(headers['content-type'] ?? '') && headers['content-length'] !== '0'
+  if (!formType.test(headers['content-type'] ?? '')) return false
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
 /** A form, read to its end. */
