@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { type OperatorRight, type OperatorRole, operatorRoles, rightOf, rightsOfRoles } from '@parley/contract'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { startTwilioEmulator } from '../../src/emulators/twilio.ts'
+import { leaveOutTexts } from '../../src/http/admin/texts.ts'
 import { routes } from '../../src/routes.ts'
 import { statement } from '../../src/store/statement.ts'
 import { createGroup, dataOf, refusal, say, sayInGroup } from '../support/chat.ts'
@@ -483,6 +484,8 @@ describe('what people wrote', () => {
 
   it('is also in the data that a person has asked for', async () => {
     const { world, owner, at } = await createTalk()
+    const { id } = await say(world, 'bob', 'alice', 'buy now')
+    dataOf(await world.post(`/messages/${id}/flagged`, { id: 'spam', remark: 'a secret remark' }, { as: 'alice' }))
     dataOf(await world.post('/me/export', {}, { as: 'alice' }))
     dataOf(await owner.post(at('/users/alice/export')))
     const fetched = async (query = '') => dataOf(await owner.get(at(`/users/alice/export${query}`)))
@@ -490,7 +493,13 @@ describe('what people wrote', () => {
     expect(dataOf(await world.get('/audit-log?action=person_export_fetched'))).toEqual([])
     expect(JSON.stringify(await fetched())).not.toContain('a secret')
     dataOf(await owner.post(at('/readings'), { of: '*', reason: 'Alice asked for it' }))
-    expect(JSON.stringify(await fetched())).toContain('a secret')
+    expect(JSON.stringify(await fetched())).toContain('a secret remark')
+  })
+
+  it('is also in an edit there that waits for a decision', () => {
+    const waiting = { kind: 'waitingEdit', record: { messageId: '7', data: { text: 'a secret' }, tags: ['red'] } }
+    expect(leaveOutTexts(waiting, { isOpen: () => false })).toBe(1)
+    expect(waiting).toEqual({ kind: 'waitingEdit', record: { messageId: '7', tags: ['red'] } })
   })
 
   it('is not found out by searching', async () => {

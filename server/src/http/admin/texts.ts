@@ -51,8 +51,11 @@ function textsOf(object: Record<string, unknown>): string[] {
   if (typeof object.responseBodyTruncated === 'boolean') names.push('responseBody', 'validationErrors')
   // What an engine said about a message that was held back.
   if (typeof object.ruleId === 'string' && typeof object.reason === 'string') names.push('reason')
-  // What somebody wrote who flagged a message.
-  if (typeof object.uid === 'string' && typeof object.remark === 'string') names.push('remark')
+  // What somebody wrote who flagged a message; in their own data, it is without their uid.
+  const isFlag = typeof object.uid === 'string' || typeof object.messageId === 'string'
+  if (isFlag && typeof object.remark === 'string') names.push('remark')
+  // An edit that waits for a decision, in the data of its author.
+  if (typeof object.messageId === 'string' && isContent(object.data)) names.push('data')
   return names.filter((name) => name in object)
 }
 
@@ -97,5 +100,9 @@ function hasTexts(object: Record<string, unknown>): boolean {
 }
 
 function isMessage({ category, type, data }: Record<string, unknown>): boolean {
-  return typeof category === 'string' && typeof type === 'string' && typeof data === 'object' && data !== null
+  return typeof category === 'string' && typeof type === 'string' && isContent(data)
+}
+
+function isContent(data: unknown): boolean {
+  return typeof data === 'object' && data !== null
 }
