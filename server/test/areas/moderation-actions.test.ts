@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import type { RuleRevision } from '../../src/chat/moderation/model.ts'
 import type { Judge } from '../../src/chat/writing/judges.ts'
@@ -79,9 +80,21 @@ describe('the actions of a rule', () => {
     await enacted(world)
     expect(await membersOf(world)).toEqual(['alice', 'bob', 'carol'])
     expect(await acted(world)).toMatchObject([
-      { uid: 'carol', action: 'ban', refused: expect.stringContaining('admin') },
-      { uid: 'alice', action: 'ban', refused: expect.stringContaining('owns') },
+      { uid: 'carol', action: 'ban', refused: 'ERR_GROUP_NO_CLEARANCE' },
+      { uid: 'alice', action: 'ban', refused: 'ERR_GROUP_NO_CLEARANCE' },
     ])
+    // Earlier versions wrote what the refusal said.
+    await world.context.database.transaction(async (tx) => {
+      await tx.run(sql`select set_config('parley.audit_log', 'erase', true)`)
+      await tx.run(sql`
+        update audit_log
+        set details = (details::jsonb || '{"refused": "alice owns the group team."}')::json
+        where app_id = ${world.app.appId} and action = 'moderation_acted' and target = 'alice'`)
+    })
+    dataOf(await world.delete('/users/alice', { permanent: true }))
+    const entries = dataOf(await world.get('/audit-log?action=moderation_acted'))
+    expect(entries).toHaveLength(2)
+    expect(JSON.stringify(entries)).not.toContain('alice')
   })
 
   it('block its sender for the receiver, between the two', async () => {

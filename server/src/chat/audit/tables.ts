@@ -34,6 +34,8 @@ const rename = (appId: number, uid: string, replacement: Fragment): Fragment => 
     end,
     details = case
       when a.action = 'message_reviewed' then regexp_replace(a.details::text, ${inDetails(uid)}, r.uid, 'gi')::json
+      -- Earlier versions wrote there what the refusal said, which names people.
+      when a.action = 'moderation_acted' and strpos(a.details ->> 'refused', ' ') > 0 then (a.details::jsonb - 'refused')::json
       else a.details
     end
   from replacement r

@@ -90,7 +90,8 @@ async function enact(
     message: String(messageId),
     rules: [...new Set(asking.flatMap(({ ruleId }) => ruleId ?? []))],
     ...(order.kind === 'group' && { guid: order.receiver }),
-    ...(refused !== undefined && { refused: refused.devMessage }),
+    // Not what it says: that names people, whom the log must be able to forget.
+    ...(refused !== undefined && { refused: refused.code }),
   }
   const record = { action: 'moderation_acted', type: 'user', target: order.sender, details } as const
   await context.audit.record(context.database, app.appId, record)
