@@ -1,3 +1,4 @@
+import { ApiError } from '@parley/contract'
 import { sql } from 'kysely'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createOwnerLink, offerSetup } from '../../src/areas/operators/index.ts'
@@ -95,9 +96,53 @@ describe('the first owner', () => {
     expect(refusal(await claim('a'.repeat(43)))).toBe('404 ERR_LINK_NOT_FOUND')
     expect(refusal(await claim('short'))).toBe('400 ERR_BAD_REQUEST')
   })
+
+  it('hashes no password for an address that is made up: those who sign in would wait for it', async () => {
+    const service = await startService()
+    onTestFinished(() => service.parley.close())
+    const hash = vi.spyOn(service.parley.context.operatorPasswords, 'hash')
+    const visitor = new Visitor(service.url)
+    const made = { token: 'a'.repeat(43), name: 'Ann', password }
+    expect(refusal(await visitor.post('/setup', { ...made, email: newEmail() }))).toBe('404 ERR_LINK_NOT_FOUND')
+    expect(refusal(await visitor.post('/invitations/accept', made))).toBe('404 ERR_LINK_NOT_FOUND')
+    expect(hash).not.toHaveBeenCalled()
+  })
 })
 
 describe('signing in', () => {
+  it('in vain is in the audit log of operators, with what was wrong', async () => {
+    const world = await createWorld()
+    const owner = await createOwner(world)
+    const email = newEmail()
+    const { id } = await meOf(await createOperator(owner, { role: 'support', apps: [world.app.name] }, email))
+    const visitor = new Visitor(world.url)
+    expect(refusal(await visitor.post('/session', { email, password: 'not the password' }))).toBe(
+      '401 ERR_WRONG_PASSWORD',
+    )
+    const [entry] = dataOf(await owner.get('/audit-log?action=operator_sign_in_refused'))
+    expect(entry).toMatchObject({ target: { type: 'operator', id }, details: { reason: 'password' } })
+  })
+
+  it('is no wrong guess where too many passwords wait to be checked', async () => {
+    const service = await startService()
+    onTestFinished(() => service.parley.close())
+    const world = await createWorld(service)
+    const email = newEmail()
+    const owner = await createOwner(world, email)
+    const { operatorPasswords } = world.context
+    const spy = vi.spyOn(operatorPasswords, 'matches').mockImplementation(() => {
+      return Promise.reject(new ApiError('ERR_MISSION_FAILED', 'Too many passwords wait to be checked. Try again.'))
+    })
+    const change = { current: password, password: 'another long password' }
+    for (let tries = 0; tries < 8; tries++) {
+      expect((await new Visitor(world.url).post('/session', { email, password })).status).toBe(503)
+      expect((await owner.put('/password', change)).status).toBe(503)
+    }
+    spy.mockRestore()
+    expect((await new Visitor(world.url).post('/session', { email, password })).status).toBe(200)
+    expect((await owner.put('/password', change)).status).toBe(200)
+  })
+
   it('gives a session, which signing out ends', async () => {
     const world = await createWorld()
     const email = newEmail()
@@ -171,6 +216,8 @@ describe('signing in', () => {
     expect(await attempt()).toBe('401 ERR_OPERATOR_CODE_REQUIRED')
     // The one that confirmed it is used.
     expect(await attempt(codeAt(secret, step))).toBe('401 ERR_WRONG_OPERATOR_CODE')
+    const [refused] = dataOf(await owner.get('/audit-log?action=operator_sign_in_refused'))
+    expect(refused).toMatchObject({ target: { id: (await meOf(owner)).id }, details: { reason: 'code' } })
     const next = codeAt(secret, step + 1)
     const both = await Promise.all([attempt(next), attempt(next)])
     expect(both.sort()).toEqual(['401 ERR_WRONG_OPERATOR_CODE', 'in'])

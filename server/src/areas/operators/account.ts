@@ -19,7 +19,14 @@ export async function requirePassword(context: Context, { account }: Operator, p
     throw new ApiError('ERR_TOO_MANY_REQUESTS', 'Too many passwords were wrong.').retryAfter(Math.ceil(waitMs / 1000))
   }
   const [row] = await database.query<{ password: Buffer | null }>(selectPassword, [account.id])
-  if (!(await operatorPasswords.matches(password, row?.password ?? undefined))) throw new ApiError('ERR_WRONG_PASSWORD')
+  const isRight = await operatorPasswords
+    .matches(password, row?.password ?? undefined)
+    .catch(async (error: unknown) => {
+      // It was not looked at, since too many others wait.
+      await limits.operatorSignIns.wasUnchecked(`own ${account.id}`)
+      throw error
+    })
+  if (!isRight) throw new ApiError('ERR_WRONG_PASSWORD')
   await limits.operatorSignIns.succeeded(`own ${account.id}`)
 }
 

@@ -1,4 +1,5 @@
 import { ApiError, type OperatorRole } from '@parley/contract'
+import type { Context } from '../../context.ts'
 import type { Queryable, Transaction } from '../../store/database.ts'
 import type { Secrets } from '../../store/secrets.ts'
 import { statement } from '../../store/statement.ts'
@@ -38,6 +39,13 @@ const take = statement(`
   and kind = any($2::text[])
   and expires_at > $3
   returning ${columns}`)
+
+const selectLink = statement(`
+  select true as found
+  from operator_links
+  where digest = $1
+  and kind = any($2::text[])
+  and expires_at > $3`)
 
 const takeOfEmail = statement(`
   delete from operator_links
@@ -87,10 +95,25 @@ export async function takeLink(
   token: string,
 ): Promise<Link> {
   const [link] = await tx.query<Link>(take, [digestOf(store, 'link', token), kinds, Math.floor(Date.now() / 1000)])
-  if (link === undefined) {
-    throw new ApiError('ERR_LINK_NOT_FOUND', 'This link was used, has expired, or is not valid.')
-  }
+  if (link === undefined) throw unknownLink()
   return link
+}
+
+/**
+ * Looks whether there is a link, before what it is needed for: to hash a password takes long, and everybody may come with a made-up one.
+ * @throws 404 `ERR_LINK_NOT_FOUND`
+ */
+export async function requireLink(
+  { database, secrets }: Pick<Context, 'database' | 'secrets'>,
+  kinds: readonly LinkKind[],
+  token: string,
+): Promise<void> {
+  const values = [digestOf({ secrets }, 'link', token), kinds, Math.floor(Date.now() / 1000)]
+  if ((await database.query(selectLink, values)).length === 0) throw unknownLink()
+}
+
+function unknownLink(): ApiError {
+  return new ApiError('ERR_LINK_NOT_FOUND', 'This link was used, has expired, or is not valid.')
 }
 
 /** Takes the invitation of somebody who has shown that an address is theirs; undefined where there is none. */

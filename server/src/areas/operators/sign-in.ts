@@ -14,7 +14,7 @@ import {
   rightsOf,
   showGrants,
 } from './accounts.ts'
-import { takeLink } from './links.ts'
+import { requireLink, takeLink } from './links.ts'
 import { beginSession, type Origin } from './sessions.ts'
 import { stepOfCode } from './totp.ts'
 
@@ -92,8 +92,17 @@ export async function signInByPassword(
     }
   }
   const [found] = await database.query<Candidate>(selectForSignIn, [email])
-  const isRight = await operatorPasswords.matches(password, found?.password ?? undefined)
-  if (!isRight || found === undefined || found.password === null) throw new ApiError('ERR_WRONG_PASSWORD')
+  const isRight = await operatorPasswords
+    .matches(password, found?.password ?? undefined)
+    .catch(async (error: unknown) => {
+      // It was not looked at, since too many others wait.
+      for (const [counter, key] of guesses) await counter.wasUnchecked(key)
+      throw error
+    })
+  if (!isRight || found === undefined || found.password === null) {
+    if (found !== undefined) await recordRefusal(context, found, 'password')
+    throw new ApiError('ERR_WRONG_PASSWORD')
+  }
   const { password: compared, totpSecret, totpStep, ...account } = found
   if (totpSecret !== null) {
     if (code === undefined) {
@@ -103,10 +112,20 @@ export async function signInByPassword(
     }
     const step = stepOfCode(secrets.unseal(totpSecret), code, totpStep, Date.now() / 1000)
     const used = step === undefined ? [] : await database.query(useStep, [account.id, step])
-    if (used.length === 0) throw new ApiError('ERR_WRONG_OPERATOR_CODE')
+    if (used.length === 0) {
+      await recordRefusal(context, account, 'code')
+      throw new ApiError('ERR_WRONG_OPERATOR_CODE')
+    }
   }
   for (const [counter, key] of guesses) await counter.succeeded(key)
   return { operator: operatorOf(account), password: compared }
+}
+
+/** Somebody tried an account in vain. There are few of these: whoever guesses has to wait. @param reason what was wrong */
+function recordRefusal({ audit, database }: Context, { id }: Account, reason: 'password' | 'code'): Promise<void> {
+  const details = { reason }
+  const record = { action: 'operator_sign_in_refused', type: 'operator', target: String(id), details } as const
+  return audit.record(database, deployment, record)
 }
 
 /** Whoever changes it ends the sessions that there are by then, so that none may begin meanwhile. */
@@ -200,6 +219,7 @@ export async function claimSetup(
   token: string,
   { email, name, password }: { email: string; name: string; password: string },
 ): Promise<Operator> {
+  await requireLink(context, ['setup', 'owner'], token)
   const hash = await context.operatorPasswords.hash(password)
   const account = await context.database.transaction(async (tx) => {
     const others = await countLocked(tx)
@@ -215,6 +235,7 @@ export async function claimInvitation(
   token: string,
   { name, password }: { name: string; password: string },
 ): Promise<Operator> {
+  await requireLink(context, ['invitation'], token)
   const hash = await context.operatorPasswords.hash(password)
   const account = await context.database.transaction(async (tx) => {
     const link = await takeLink(context, tx, ['invitation'], token)
