@@ -5,7 +5,7 @@ import { backupsFolder, filesFolder, listBackups, readManifest } from './format.
 
 /**
  * What was begun so long ago and has no manifest will not be finished, and what nobody wrote to for so long will not arrive: the process was
- * killed. No other backup of the same database runs now (one-at-a-time.ts); one of another, in the same place, is told by this alone.
+ * killed. No other backup of the same database runs now (one-at-a-time.ts), and a place is for one database.
  */
 const abandonedAfterMs = 86_400_000
 

@@ -153,6 +153,22 @@ describe('a restore', () => {
     expect(await ensureKey(parley.context, world.app.appId, named)).toHaveProperty('deletedAt')
   })
 
+  it('keeps those from coming back with an import who were made and erased since', async () => {
+    const { site, empty, folder, world, service, id } = await prepared(nothing)
+    await createUsers(world, 'late')
+    dataOf(await world.delete('/users/late', { permanent: true }))
+    await service.parley.close()
+    expect(await run(site, folder, 'backup')).toMatchObject({ code: 0 })
+    expect(await run(empty, folder, 'restore', [id])).toMatchObject({ code: 0 })
+    const { url } = await empty.start()
+    const again = servedBy(world, url)
+    const users = { late: { name: 'Late' }, other: { name: 'Other' } }
+    const imported = dataOf(await again.post('/data_import/users', { users }))
+    expect(imported.other).toMatchObject({ success: true })
+    expect(imported.late).toMatchObject({ success: false })
+    expect(refusal(await again.get('/users/late'))).toBe('404 ERR_UID_NOT_FOUND')
+  })
+
   it('holds what was due, shows it, and has it sent on command', async () => {
     const endpoint = await open()
     endpoint.behave({ status: 503 })

@@ -32,6 +32,7 @@ import { picture, sendForm, toBob } from '../support/forms.ts'
 import { groupText, importWell } from '../support/imports.ts'
 import { createOwnServices } from '../support/own-services.ts'
 import { flag, makePending, moderatedWorld, review, takeRulesAway } from '../support/review.ts'
+import { mediaFolder } from '../support/service.ts'
 import { until } from '../support/until.ts'
 import { createUsers, createWorld, send, servedBy, type World } from '../support/world.ts'
 import { collect } from './import-world.ts'
@@ -443,6 +444,27 @@ describe('an exact import', () => {
         remarks: [`Files that the folder does not have (1): ${gone}`],
         missing: [gone],
       })
+    })
+  })
+
+  it('is not taken for finished where files could not be read, and goes on with those that are there', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    for (let files = 0; files < 3; files++) dataOf(await sendForm(world, toBob, [picture], { as: 'alice' }))
+    await withFolder(async (folder) => {
+      const { context, app } = world
+      const storage = createFolderStorage(mediaFolder)
+      let reads = 0
+      const away = {
+        ...storage,
+        read: (...asked: Parameters<typeof storage.read>) =>
+          ++reads === 2 ? Promise.reject(new Error('the bucket is away')) : storage.read(...asked),
+      }
+      await expect(exportOf(context, app, folder, { storage: away })).rejects.toThrow('the bucket is away')
+      expect(await readManifest(folder)).toBe(undefined)
+      const { copied, manifest } = await exportOf(context, app, folder, { storage: away })
+      expect(copied).toMatchObject({ there: 1, copied: 2, missing: [] })
+      expect(manifest.media).toEqual({ files: 3, missing: [] })
     })
   })
 

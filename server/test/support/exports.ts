@@ -13,6 +13,7 @@ import { type ExactOptions, type ExactTarget, importExactly } from '../../src/cl
 import type { Context } from '../../src/context.ts'
 import { createFolderStorage } from '../../src/media/folder.ts'
 import type { Pace } from '../../src/media/steps.ts'
+import type { FileStore } from '../../src/media/storage.ts'
 import type { ConnectionSettings } from '../../src/store/connection.ts'
 import type { OwnServices } from './own-services.ts'
 import { mediaFolder } from './service.ts'
@@ -51,12 +52,13 @@ export function exportOf(
     readonly pace?: Pace
     readonly onProgress?: (file: string) => void
     readonly services?: Pick<OwnServices, 'connection' | 'mediaDir'>
+    readonly storage?: FileStore
   } = {},
 ): Promise<Exported> {
   return exportApp(
     {
       ...{ app, secrets: context.secrets, connectionString: connectionString(own.services?.connection) },
-      storage: createFolderStorage(own.services?.mediaDir ?? mediaFolder),
+      storage: own.storage ?? createFolderStorage(own.services?.mediaDir ?? mediaFolder),
     },
     {
       ...{ folder, pace: own.pace ?? fullPace, signal: own.signal ?? new AbortController().signal },

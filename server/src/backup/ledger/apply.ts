@@ -47,6 +47,14 @@ const rememberKeys = statement(`
   from unnest($1::integer[], $2::text[], $3::bigint[]) e(app, digest, at)
   on conflict do nothing`)
 
+/** Also of those who are not in the backup: they may come back with an import that is repeated. */
+const rememberErased = statement(`
+  insert into erased_digests (app_id, kind, digest)
+  select e.app, 1, decode(e.digest, 'base64')
+  from unnest($1::integer[], $2::text[]) e(app, digest)
+  join apps a on a.app_id = e.app
+  on conflict do nothing`)
+
 const removeKeys = statement(`
   delete from api_keys k
   using unnest($1::integer[], $2::text[]) e(app, digest)
@@ -138,6 +146,8 @@ export async function applyLedger(store: Store, entries: readonly LedgerEntry[])
 
   await database.query(removeDevices, [tokens.apps, tokens.digests])
   await database.query(rememberKeys, [keys.apps, keys.digests, keys.times])
+  const erased = columns(of('erased'))
+  await database.query(rememberErased, [erased.apps, erased.digests])
   const applied = {
     'API keys revoked': await count(store, removeKeys, [keys.apps, keys.digests]),
     'auth tokens revoked': await count(store, removeTokens, [tokens.apps, tokens.digests]),

@@ -50,6 +50,11 @@ export const reasons = {
     what: 'The file is a link into the old system, which ends when the export is revoked or the old system is switched off.',
     remedy: 'Copy the files, and put their new addresses into messages.ndjson before the import.',
   },
+  'folder-without-channel': {
+    outcome: 'skipped',
+    what: 'A folder with messages that belongs to none of the channels and conversations that the export describes.',
+    remedy: 'If its name was spoilt when the export was unpacked, name it as in channels.json, and convert again.',
+  },
   'hidden-message': {
     outcome: 'skipped',
     what: 'The old system hid the message from everybody: a text from before an edit, or a message that was deleted.',

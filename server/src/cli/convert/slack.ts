@@ -31,6 +31,9 @@ export async function convertSlack(folder: string, history: History, reasons: Re
   for (const user of [...(orgUsers ?? []), ...(users ?? [])]) addPerson(history, user)
 
   const places: Array<{ place: Place; folder: string; pins: Pins }> = []
+  // Some systems write the accents of a name apart from its letters when an export is unpacked.
+  const composed = new Map([...folders].map((name) => [name.normalize('NFC'), name]))
+  const folderOf = (name: string) => (folders.has(name) ? name : composed.get(name.normalize('NFC')))
   const addChannel = (channel: Foreign, isPrivate: boolean, fallback: string) => {
     const id = textOf(channel.id)
     if (id === undefined) return
@@ -46,7 +49,7 @@ export async function convertSlack(folder: string, history: History, reasons: Re
       ...(channel.is_archived === true && { tags: ['archived'] }),
     })
     for (const member of textsOf(channel.members)) history.member(id, member)
-    places.push({ place: { channel: id }, folder: folders.has(name) ? name : id, pins: pinsOf(channel) })
+    places.push({ place: { channel: id }, folder: folderOf(name) ?? id, pins: pinsOf(channel) })
   }
   for (const channel of channels ?? []) addChannel(channel, false, 'channel')
   for (const channel of groups ?? []) addChannel(channel, true, 'group')
@@ -64,9 +67,20 @@ export async function convertSlack(folder: string, history: History, reasons: Re
     } else places.push({ place: { between: [one, other] }, folder: id, pins: pinsOf(direct) })
   }
   // Only folders that are in the export, whatever a channel is called.
+  const unclaimed = new Set(folders)
   for (const { folder: name, ...place } of places) {
-    if (folders.has(name)) await convertFolder(path.join(folder, name), place, history, reasons)
+    if (!folders.has(name)) continue
+    unclaimed.delete(name)
+    await convertFolder(path.join(folder, name), place, history, reasons)
   }
+  for (const name of unclaimed) {
+    if ((await daysIn(path.join(folder, name))).length > 0) reasons.add('folder-without-channel', name)
+  }
+}
+
+/** Names of the files of a folder of a channel, one for each day. */
+async function daysIn(folder: string): Promise<string[]> {
+  return [...(await entriesOf(folder)).files].filter((name) => name.endsWith('.json')).sort()
 }
 
 /** Who pinned which messages of a channel, by their times. */
@@ -107,7 +121,7 @@ async function convertFolder(
   history: History,
   reasons: Reasons,
 ): Promise<void> {
-  const days = [...(await entriesOf(folder)).files].filter((name) => name.endsWith('.json')).sort()
+  const days = await daysIn(folder)
   for (const day of days) {
     for (const message of await readObjects(path.join(folder, day))) {
       const converted = convertMessage(message, history, reasons)

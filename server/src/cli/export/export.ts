@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import type { App } from '../../chat/identity.ts'
 import type { Pace } from '../../media/steps.ts'
-import type { MediaStorage } from '../../media/storage.ts'
+import type { FileStore } from '../../media/storage.ts'
 import type { Secrets } from '../../store/secrets.ts'
 import { version } from '../../version.ts'
 import { type Manifest, manifestName, secretsName } from './manifest.ts'
@@ -18,7 +18,7 @@ export interface ExportSource {
   readonly connectionString: string
   readonly app: App
   readonly secrets: Secrets
-  readonly storage: MediaStorage
+  readonly storage: Pick<FileStore, 'read' | 'sizeOf'>
 }
 
 export interface ExportOptions {

@@ -2,7 +2,7 @@ import { mkdir, rename, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { pathOf } from '../../media/path.ts'
 import { type Pace, writeInSteps } from '../../media/steps.ts'
-import type { MediaStorage } from '../../media/storage.ts'
+import type { FileStore } from '../../media/storage.ts'
 
 /** How addresses of the app's own files stand in an export; the service that they move to makes its own of them. */
 export const portableOrigin = 'https://media.invalid/'
@@ -31,9 +31,12 @@ export interface CopiedFiles {
   readonly missing: readonly string[]
 }
 
-/** Copies files out of the storage into a folder; those that are there in their size are not copied again. */
+/**
+ * Copies files out of the storage into a folder; those that are there in their size are not copied again.
+ * @throws what the storage or the folder throws, but of a file that the storage does not have
+ */
 export async function copyOut(
-  storage: MediaStorage,
+  storage: Pick<FileStore, 'read' | 'sizeOf'>,
   appId: number,
   files: readonly { readonly key: string; readonly size: number }[],
   folder: string,
@@ -52,8 +55,9 @@ export async function copyOut(
     const part = `${target}.part`
     try {
       await writeInSteps(part, await storage.read(pathOf(appId, key), undefined), pace)
-    } catch {
+    } catch (error) {
       await rm(part, { force: true })
+      if ((await storage.sizeOf(pathOf(appId, key))) !== undefined) throw error
       missing.push(key)
       continue
     }

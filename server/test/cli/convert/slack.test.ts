@@ -197,6 +197,22 @@ describe('parley convert slack', () => {
     expect(await later.records('messages')).toEqual(await one.records('messages'))
   })
 
+  it('finds the folder of a channel whose accents were taken apart, and names folders that belong to none', async () => {
+    const ground = await createGround()
+    await ground.put('users.json', [person('U1', 'mara')])
+    await ground.put('channels.json', [
+      { id: 'C1', name: 'café', members: ['U1'] },
+      { id: 'C2', name: 'straße', members: ['U1'] },
+      { id: 'C3', name: 'silent', members: ['U1'] },
+    ])
+    await ground.put(`${'café'.normalize('NFD')}/2020-09-14.json`, [said(1, 'U1', 'in the café')])
+    await ground.put('stra├ƒe/2020-09-14.json', [said(2, 'U1', 'in the street')])
+    expect((await ground.convert('slack')).code).toBe(0)
+    const texts = (await ground.records('messages')).map((record) => JSON.stringify(record))
+    expect(texts).toEqual([expect.stringContaining('in the café')])
+    expect(await ground.reasons()).toEqual({ 'folder-without-channel': 1 })
+  })
+
   it('reads nothing outside the export, whatever a channel is called', async () => {
     const ground = await createGround()
     await putWorkspace(ground)
