@@ -435,6 +435,8 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
       me = (await port.call<Answered<User>>('GET', '/me', { signal })).data
       myself.changed()
     }
+    if (signal.aborted) throw signal.reason
+    outbox.start(me.uid)
     const missed = await feed.read(signal)
     for (const frame of missed ?? []) handle(frame, true)
     await reload(signal, missed === undefined)
@@ -671,7 +673,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
           outbox.wake()
         })
         marks.start()
-        outbox.start()
+        if (me !== undefined) outbox.start(me.uid)
         outbox.restore().catch(onError)
       }
       connection.connect()

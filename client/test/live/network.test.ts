@@ -109,15 +109,20 @@ describe('a send', () => {
     expect(textsOf(list)).toEqual(['one', 'two', 'three'])
   })
 
-  it('outlives its client where there is a storage', async () => {
-    const world = await chatWorld('alice', 'bob')
-    const line = await network(world.url)
-    const stored = new Map<string, StoredSend>()
+  function createStorage(...sends: StoredSend[]) {
+    const stored = new Map(sends.map((send) => [send.muid, send]))
     const storage = {
       load: () => [...stored.values()],
       save: (send: StoredSend) => void stored.set(send.muid, JSON.parse(JSON.stringify(send))),
       remove: (muid: string) => void stored.delete(muid),
     }
+    return { stored, storage }
+  }
+
+  it('outlives its client where there is a storage', async () => {
+    const world = await chatWorld('alice', 'bob')
+    const line = await network(world.url)
+    const { stored, storage } = createStorage()
     const before = await join(world, 'alice', { url: line.url, storage })
     line.cut()
     for (const text of ['one', 'two']) before.send({ uid: 'bob' }, { text })
@@ -129,6 +134,63 @@ describe('a send', () => {
     await until(() => textsOf(list).join() === 'one,two')
     await until(() => stored.size === 0)
     expect(after.outbox.getSnapshot()).toEqual([])
+  })
+
+  it('that was left in a storage waits for whoever wrote it, and for nobody else', async () => {
+    const world = await chatWorld('alice', 'bob', 'carol')
+    const line = await network(world.url)
+    const { stored, storage } = createStorage()
+    const alice = await join(world, 'alice', { url: line.url, storage })
+    line.cut()
+    alice.send({ uid: 'bob' }, { text: 'of Alice' })
+    alice.close()
+    line.heal()
+    const carol = await join(world, 'carol', { storage })
+    const chat = carol.openConversation({ uid: 'bob' })
+    carol.send({ uid: 'bob' }, { text: 'of Carol' })
+    await until(() => textsOf(chat).join() === 'of Carol' && carol.outbox.getSnapshot().length === 0)
+    expect([...stored.values()].map(({ content }) => content.text)).toEqual(['of Alice'])
+    carol.close()
+    const again = await join(world, 'alice', { storage })
+    const list = again.openConversation({ uid: 'bob' })
+    await until(() => textsOf(list).join() === 'of Alice')
+    await until(() => stored.size === 0)
+  })
+
+  it('that was written before its user was known is kept for them as soon as they are, and comes after older ones', async () => {
+    const world = await chatWorld('alice', 'bob')
+    const older = { muid: 'older', uid: 'alice', peer: { uid: 'bob' }, content: { text: 'one' }, order: 7 }
+    const { stored, storage } = createStorage(older)
+    const posted: unknown[] = []
+    const refusing = async (url: string, init: { method?: string; body?: string }) => {
+      if (init.method !== 'POST' || !url.endsWith('/messages')) return fetch(url, init)
+      posted.push(JSON.parse(init.body ?? '').data.text)
+      return new Response('', { status: 503 })
+    }
+    const options = { storage, fetch: refusing as never, retries: 0, backoff: { first: 1e6, most: 1e6 } }
+    const alice = keep(await liveOf(world, 'alice', options))
+    alice.connect()
+    // What was left has been read by then, and nobody has answered who this is.
+    await Promise.resolve()
+    const muid = alice.send({ uid: 'bob' }, { text: 'two' })
+    expect(stored.get(muid)).not.toHaveProperty('uid')
+    await until(() => stored.get(muid)?.uid === 'alice')
+    await until(() => posted.length === 1)
+    expect(posted).toEqual(['one'])
+    expect(alice.outbox.getSnapshot().map(({ content }) => content.text)).toEqual(['one', 'two'])
+  })
+
+  it('of which nobody knows who wrote it is sent once a user says so', async () => {
+    const world = await chatWorld('alice', 'bob')
+    const nobodys = { muid: 'nobodys', peer: { uid: 'bob' }, content: { text: 'of somebody' }, order: 1 }
+    const { stored, storage } = createStorage(nobodys)
+    const alice = await join(world, 'alice', { storage })
+    const list = alice.openConversation({ uid: 'bob' })
+    await until(() => list.getSnapshot().isLoaded)
+    expect(list.getSnapshot()).toMatchObject({ messages: [], pending: [{ muid: 'nobodys', status: 'failed' }] })
+    alice.retry('nobodys')
+    await until(() => textsOf(list).join() === 'of somebody')
+    await until(() => stored.size === 0)
   })
 
   it('that is on its way again is waited for by the next one, even if the connection comes back meanwhile', async () => {
