@@ -133,20 +133,17 @@ export function createOutbox(parts: OutboxParts): Outbox {
       drop(muid)
       parts.onSent(key, message, attempts)
     } catch (error) {
-      if (entries.get(muid) === entry) {
-        if (abort.signal.aborted || mayPass(error)) {
-          show(entry, { status: 'queued', ...(!abort.signal.aborted && { error }) })
-          if (!abort.signal.aborted && busy.get(key) === turn) {
-            const ms = Math.max(backoffOf(turn.tries++, parts.backoff), retryAfterOf(error))
-            turn.timer = later(() => void deliver(entry, turn), ms)
-            return
-          }
-        } else {
-          show(entry, { status: 'failed', error })
-          save(entry, true)
-          parts.onFailed(peer, muid, error)
-        }
+      // Discarded, or stopped: then it is queued again, and may be on its way by another try.
+      if (entries.get(muid) !== entry || entry.abort !== abort) return next()
+      if (mayPass(error)) {
+        show(entry, { status: 'queued', error })
+        const ms = Math.max(backoffOf(turn.tries++, parts.backoff), retryAfterOf(error))
+        turn.timer = later(() => void deliver(entry, turn), ms)
+        return
       }
+      show(entry, { status: 'failed', error })
+      save(entry, true)
+      parts.onFailed(peer, muid, error)
     }
     next()
   }
@@ -226,7 +223,12 @@ export function createOutbox(parts: OutboxParts): Outbox {
       isStarted = false
       for (const { timer } of busy.values()) cancel(timer)
       busy.clear()
-      for (const { abort } of entries.values()) abort?.abort()
+      for (const entry of entries.values()) {
+        if (entry.shown.status !== 'sending') continue
+        entry.abort?.abort()
+        entry.abort = undefined
+        show(entry, { status: 'queued' })
+      }
     },
   }
 }

@@ -243,6 +243,40 @@ describe('a send', () => {
     await until(() => textsOf(list).join() === 'one')
   })
 
+  it('that was on its way goes before the next one where the client is closed and connects again in one turn', async () => {
+    const world = await chatWorld('alice', 'bob')
+    let posts = 0
+    const posting = async (url: string, init: { method?: string; signal: AbortSignal }) => {
+      const isFirst = init.method === 'POST' && url.endsWith('/messages') && posts++ === 0
+      const answer = await fetch(url, isFirst ? { ...init, signal: undefined } : (init as object))
+      if (isFirst) await new Promise((resolve) => init.signal.addEventListener('abort', resolve))
+      return answer
+    }
+    const unanswered = async (url: string, init: { method?: string; signal: AbortSignal }) => {
+      if (init.method === 'POST' && url.endsWith('/messages') && posts++ === 0) {
+        await new Promise((resolve) => init.signal.addEventListener('abort', resolve))
+      }
+      return fetch(url, init)
+    }
+    for (const how of [unanswered, posting]) {
+      posts = 0
+      const alice = await join(world, 'alice', { fetch: how as never, timeout: 0 })
+      const list = alice.openConversation({ uid: 'bob' })
+      for (const text of ['one', 'two']) list.send({ text: `${how.name} ${text}` })
+      await until(() => posts === 1)
+      alice.close()
+      alice.connect()
+      await until(() => list.getSnapshot().pending.length === 0)
+    }
+    const stored = dataOf(await world.get('/users/bob/messages?limit=100', { as: 'alice' }))
+    expect(stored.map(({ data }: { data: { text: string } }) => data.text)).toEqual([
+      'unanswered one',
+      'unanswered two',
+      'posting one',
+      'posting two',
+    ])
+  })
+
   it('that is refused has failed, and can be sent again or discarded', async () => {
     const world = await chatWorld('alice', 'bob')
     dataOf(await world.post('/users/bob/blockedusers', { blockedUids: ['alice'] }))
