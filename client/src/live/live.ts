@@ -352,6 +352,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     const { action, messageId, reaction, uid } = body
     doubt.touch(messageId)
     noteEarly(key, messageId)
+    if (chains.has(messageId)) overtaken.add(messageId)
     const change = (message: Message) =>
       withReaction(message, reaction, action === 'message_reaction_added' ? 1 : -1, uid === me?.uid)
     for (const { timeline } of screensOf(key)) {
@@ -630,6 +631,8 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
 
   /** Changes of one message are sent one after the other, so that the last one wins here as well as there. */
   const chains = new Map<string, Promise<unknown>>()
+  /** Messages of those that somebody has reacted to meanwhile: an answer that comes now may be from before that. */
+  const overtaken = new Set<string>()
   const changeMessage = async <T>(
     id: string,
     change: Change,
@@ -651,7 +654,10 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     try {
       await own
     } finally {
-      if (chains.get(id) === own) chains.delete(id)
+      if (chains.get(id) === own) {
+        chains.delete(id)
+        overtaken.delete(id)
+      }
     }
   }
   const onAction = ({ data }: Answered<Message>) => {
@@ -730,7 +736,11 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
           doubt.touch(id)
           refreshed(id)
           const { reactions } = data
-          everywhere(id, keyFor((me as User).uid, data), (message) => stripped({ ...message, reactions } as Message))
+          const key = keyFor((me as User).uid, data)
+          everywhere(id, key, (message) => stripped({ ...message, reactions } as Message))
+          if (!overtaken.delete(id)) return
+          doubt.ask(id)
+          conversations.ask(key)
         },
       )
     },
