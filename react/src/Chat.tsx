@@ -78,22 +78,10 @@ function ChatOfUser({ initialPeer, onPeerChange }: ChatProps) {
       {peer === undefined ? (
         <main className="parley-main" />
       ) : (
-        <ConversationView
-          key={'uid' in peer ? `user ${peer.uid}` : `group ${peer.guid}`}
-          peer={peer}
-          sought={sought}
-          onBack={() => select(undefined)}
-          onShow={setBeside}
-        />
+        <ConversationView peer={peer} sought={sought} onBack={() => select(undefined)} onShow={setBeside} />
       )}
       {peer !== undefined && beside?.is === 'thread' && (
-        <ThreadView
-          key={beside.parentId}
-          peer={peer}
-          parentId={beside.parentId}
-          sought={beside.sought}
-          onClose={close}
-        />
+        <ThreadView peer={peer} parentId={beside.parentId} sought={beside.sought} onClose={close} />
       )}
       {peer !== undefined && 'guid' in peer && beside?.is === 'members' && (
         <MembersView guid={peer.guid} onClose={close} />
@@ -115,7 +103,7 @@ interface ConversationViewProps {
 
 /** One conversation: who it is with, its messages, and where one writes. */
 export function ConversationView(props: ConversationViewProps) {
-  return <ConversationOfUser key={useClientKey()} {...props} />
+  return <ConversationOfUser key={`${useClientKey()} ${nameOf(props.peer)}`} {...props} />
 }
 
 function ConversationOfUser({ peer, sought, onBack, onShow }: ConversationViewProps) {

@@ -44,6 +44,8 @@ describeWith(chromiumProgram, 'the page of docs/front-end.md', () => {
       'vite.config.ts': fileIn(documentation, 'vite.config.ts').replace(':3000', `:${port}`),
       'other.html': '<div id="root"></div><script type="module" src="/src/other.tsx"></script>',
       'src/other.tsx': otherPage,
+      'parts.html': '<div id="root"></div><script type="module" src="/src/parts.tsx"></script>',
+      'src/parts.tsx': partsPage,
       // What the template brings along.
       'index.html': '<div id="root"></div><script type="module" src="/src/main.tsx"></script>',
       'package.json': '{ "type": "module" }',
@@ -95,13 +97,17 @@ describeWith(chromiumProgram, 'the page of docs/front-end.md', () => {
   /** A page that is drawn again when its button is pressed, and then for the next of these users. */
   const openOther = async (peer: string, ...uids: string[]): Promise<Page> => {
     const tokens = await Promise.all(uids.map((uid) => tokenOf(world, uid)))
-    const given = { url: world.url, appId: world.app.name, tokens, peer }
+    return openGiven('other.html', { tokens, peer })
+  }
+  /** A page with a part of the kit, which is for the next of these users, or of these threads, when its button is pressed. */
+  const openPart = async (part: 'Chat' | 'ConversationView' | 'ThreadView', uid: string, given: object) =>
+    openGiven('parts.html', { part, authToken: await tokenOf(world, uid), ...given })
+  const openGiven = async (file: string, given: object): Promise<Page> => {
+    const hash = encodeURIComponent(JSON.stringify({ url: world.url, appId: world.app.name, ...given }))
     const context = await openContext()
     contexts.push(context)
     const page = await context.newPage()
-    await page.goto(
-      `http://127.0.0.1:${vite.config.server.port}/other.html#${encodeURIComponent(JSON.stringify(given))}`,
-    )
+    await page.goto(`http://127.0.0.1:${vite.config.server.port}/${file}#${hash}`)
     return page
   }
 
@@ -141,6 +147,22 @@ describeWith(chromiumProgram, 'the page of docs/front-end.md', () => {
     await soon(async () => {
       expect(texts(await world.get('/users/eve/messages', { as: 'fay' }))).toEqual(['for Eve', 'from Eve'])
     })
+  })
+
+  it('keeps what is written to one out of the conversation with another, and out of other threads', async () => {
+    await createUsers(world, 'hal', 'ida', 'jon')
+    const page = await openPart('ConversationView', 'hal', { peers: ['ida', 'jon'] })
+    await page.getByLabel('Write to Ida').fill('for Ida')
+    await page.getByRole('button', { name: 'Next' }).click()
+    expect(await page.getByLabel('Write to Jon').inputValue()).toBe('')
+
+    const ids = [await say(world, 'ida', 'hal', 'one'), await say(world, 'ida', 'hal', 'two')].map(({ id }) => id)
+    const threads = await openPart('ThreadView', 'hal', { peers: ['ida'], ids })
+    await threads.getByText('one').waitFor()
+    await threads.locator('textarea').fill('about one')
+    await threads.getByRole('button', { name: 'Next' }).click()
+    await threads.getByText('two').waitFor()
+    expect(await threads.locator('textarea').inputValue()).toBe('')
   })
 
   it('has a back end that lives on while the service is away, and says so', async () => {
@@ -200,6 +222,38 @@ function Page() {
     <ParleyProvider client={clients[Math.min(drawn, clients.length - 1)]}>
       <button onClick={() => setDrawn(drawn + 1)}>Drawn {drawn}</button>
       <Chat initialPeer={{ uid: peer }} />
+    </ParleyProvider>
+  )
+}
+
+createRoot(document.getElementById('root')).render(<Page />)
+`
+
+const partsPage = `
+import { createLiveClient } from '@parley/client'
+import { Chat, ConversationView, ParleyProvider, ThreadView } from '@parley/react'
+import '@parley/react/styles.css'
+import { useState } from 'react'
+import { createRoot } from 'react-dom/client'
+
+const { part, url, appId, authToken, peers, ids = [] } = JSON.parse(decodeURIComponent(location.hash.slice(1)))
+const client = createLiveClient({ url, appId, authToken })
+const nothing = () => {}
+
+function Part({ at }) {
+  const uid = peers[Math.min(at, peers.length - 1)]
+  const peer = uid && { uid }
+  if (part === 'Chat') return <Chat initialPeer={peer} />
+  if (part === 'ConversationView') return <ConversationView peer={peer} onShow={nothing} />
+  return <ThreadView peer={peer} parentId={ids[at]} onClose={nothing} />
+}
+
+function Page() {
+  const [at, setAt] = useState(0)
+  return (
+    <ParleyProvider client={client}>
+      <button onClick={() => setAt(at + 1)}>Next</button>
+      <Part at={at} />
     </ParleyProvider>
   )
 }
