@@ -41,7 +41,10 @@ function ChatOfUser({ initialPeer, onPeerChange }: ChatProps) {
   // Another page, such as a notification, may lead to another conversation.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the name says who it is
   useEffect(() => {
-    if (initialPeer !== undefined) setPeer((known) => (isSamePeer(known, initialPeer) ? known : initialPeer))
+    if (initialPeer === undefined || isSamePeer(peer, initialPeer)) return
+    setPeer(initialPeer)
+    setSought(undefined)
+    setBeside(undefined)
   }, [initialPeer && nameOf(initialPeer)])
   const found = (message: Message) => {
     const isGroup = message.receiverType === 'group'

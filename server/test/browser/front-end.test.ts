@@ -165,6 +165,20 @@ describeWith(chromiumProgram, 'the page of docs/front-end.md', () => {
     expect(await threads.locator('textarea').inputValue()).toBe('')
   })
 
+  it('shows nothing of the conversation before beside another one that it is led to', async () => {
+    await createUsers(world, 'kim', 'lea', 'max')
+    await say(world, 'lea', 'kim', 'hello')
+    const page = await openPart('Chat', 'kim', { peers: ['lea', 'max'] })
+    await page.locator('main article', { hasText: 'hello' }).hover()
+    await page.getByRole('button', { name: 'Actions' }).click()
+    await page.getByRole('menuitem', { name: 'Reply in thread' }).click()
+    const thread = page.getByRole('region', { name: 'Thread' })
+    await thread.waitFor()
+    await page.getByRole('button', { name: 'Next' }).click()
+    await page.getByRole('heading', { name: 'Max' }).waitFor()
+    await thread.waitFor({ state: 'detached' })
+  })
+
   it('has a back end that lives on while the service is away, and says so', async () => {
     const [port, nobodys] = await Promise.all([findFreePort(), findFreePort()])
     const lonely = startBackEnd(port, `http://127.0.0.1:${nobodys}`, 'pipe')
