@@ -179,6 +179,17 @@ describeWith(chromiumProgram, 'the page of docs/front-end.md', () => {
     await thread.waitFor({ state: 'detached' })
   })
 
+  it('sends nothing by the Enter that ends the input of a word, also where a browser says so by its code alone', async () => {
+    await createUsers(world, 'ned', 'oda')
+    const page = await openPart('ConversationView', 'ned', { peers: ['oda'] })
+    const composer = page.getByLabel('Write to Oda')
+    await composer.fill('火锅')
+    await composer.dispatchEvent('keydown', { key: 'Enter', keyCode: 229 })
+    await composer.pressSequentially('!')
+    await composer.press('Enter')
+    await soon(async () => expect(texts(await world.get('/users/oda/messages', { as: 'ned' }))).toEqual(['火锅!']))
+  })
+
   it('has a back end that lives on while the service is away, and says so', async () => {
     const [port, nobodys] = await Promise.all([findFreePort(), findFreePort()])
     const lonely = startBackEnd(port, `http://127.0.0.1:${nobodys}`, 'pipe')
