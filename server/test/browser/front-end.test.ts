@@ -190,6 +190,19 @@ describeWith(chromiumProgram, 'the page of docs/front-end.md', () => {
     await soon(async () => expect(texts(await world.get('/users/oda/messages', { as: 'ned' }))).toEqual(['火锅!']))
   })
 
+  it('shows in the list of conversations who comes and goes', async () => {
+    await createUsers(world, 'pia', 'quy')
+    await say(world, 'quy', 'pia', 'hello')
+    const page = await openPart('Chat', 'pia', { peers: [] })
+    const [row, online] = ['.parley-conversation', '.parley-conversation [data-online]']
+    await page.locator(row).waitFor()
+    expect(await page.locator(online).count()).toBe(0)
+    const other = await openPart('Chat', 'quy', { peers: [] })
+    await page.locator(online).waitFor()
+    await other.close()
+    await page.locator(online).waitFor({ state: 'detached' })
+  })
+
   it('has a back end that lives on while the service is away, and says so', async () => {
     const [port, nobodys] = await Promise.all([findFreePort(), findFreePort()])
     const lonely = startBackEnd(port, `http://127.0.0.1:${nobodys}`, 'pipe')
