@@ -481,6 +481,12 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     await eachOf(openMembers.values(), (list) => list.reload(signal).catch(passable))
   }
 
+  /** There is a connection. What was missed may be read already, so what is opened now is not waited for by anybody else. */
+  const isOpen = () => {
+    const { status } = connection.state.getSnapshot()
+    return status === 'live' || status === 'syncing'
+  }
+
   const addScreen = <T>(
     name: string,
     key: PeerKey,
@@ -498,8 +504,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     const view = cell(() => snapshot(timeline))
     const screen = { key, parentId, timeline, view }
     screens.set(name, screen)
-    const { status } = connection.state.getSnapshot()
-    if (status === 'live' || status === 'syncing') void insist((signal) => timeline.loadNewest(signal))
+    if (isOpen()) void insist((signal) => timeline.loadNewest(signal))
     return screen
   }
 
@@ -609,7 +614,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     const make = (close: () => void): MemberList => {
       const list = createMembers(guid, cell, port, insist, close)
       openMembers.set(guid, list)
-      if (connection.state.getSnapshot().status === 'live') void insist((signal) => list.reload(signal))
+      if (isOpen()) void insist((signal) => list.reload(signal))
       return list
     }
     return open(`members ${guid}`, make, () => openMembers.delete(guid))

@@ -524,6 +524,27 @@ describe('a user', () => {
 })
 
 describe('many views', () => {
+  it('are all loaded, also one of members that is opened while those of another group are read', async () => {
+    const world = await chatWorld('alice')
+    for (const guid of ['first', 'second']) await createGroup(world, guid, 'alice')
+    let isAsked = false
+    let isOpened = false
+    const late = async (url: string, init: object) => {
+      if (url.includes('/groups/first/members')) {
+        isAsked = true
+        await until(() => isOpened)
+      }
+      return fetch(url, init)
+    }
+    const alice = keep(await liveOf(world, 'alice', { fetch: late as never, timeout: 0 }))
+    const first = alice.openMembers('first')
+    alice.connect()
+    await until(() => isAsked)
+    const second = alice.openMembers('second')
+    isOpened = true
+    await until(() => first.getSnapshot().isLoaded && second.getSnapshot().isLoaded)
+  })
+
   it('can be opened at once without a warning of Node.js', async () => {
     const world = await chatWorld('alice')
     const alice = await join(world, 'alice')
