@@ -171,6 +171,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
       doubt.ask(message.id)
       conversations.ask(key)
     },
+    onUnsure: (key) => unsure.ask(key),
     onFailed: (peer, muid, error) => emit({ type: 'sendFailed', peer, muid, error }),
     onChange(key) {
       for (const { view } of screensOf(key)) view.changed()
@@ -234,6 +235,11 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
       if (message === undefined) timeline.remove(id)
       else timeline.change(id, () => message)
     }
+  })
+  /** Conversations to which something was sent of which nobody knows whether it has arrived. */
+  const unsure = createAsker(async (key) => {
+    conversations.ask(key)
+    await eachOf(screensOf(key), ({ timeline }) => insist((signal) => timeline.reload(signal)))
   })
   const refreshed = (id: string) => {
     fresh.add(id)

@@ -40,6 +40,8 @@ export interface OutboxParts {
     signal: Signal,
   ): Promise<Message>
   onSent(key: PeerKey, message: Message, attempts: number): void
+  /** One was discarded on its way, and may have arrived. */
+  onUnsure(key: PeerKey): void
   onFailed(peer: Peer, muid: string, error: unknown): void
   onChange(key: PeerKey): void
   onError(error: unknown): void
@@ -196,7 +198,9 @@ export function createOutbox(parts: OutboxParts): Outbox {
       const entry = entries.get(muid)
       drop(muid)
       entry?.abort?.abort()
-      if (entry !== undefined) hurry(entry.key)
+      if (entry === undefined) return
+      if (entry.shown.status === 'sending') parts.onUnsure(entry.key)
+      hurry(entry.key)
     },
     confirm(key, { muid }) {
       if (muid === undefined || entries.get(muid)?.key !== key) return false

@@ -277,6 +277,26 @@ describe('a send', () => {
     ])
   })
 
+  it('that is discarded on its way is shown where it has arrived', async () => {
+    const world = await chatWorld('alice', 'bob')
+    let isStored = false
+    const storing = async (url: string, init: { method?: string; signal: AbortSignal }) => {
+      if (init.method !== 'POST' || !url.endsWith('/messages')) return fetch(url, init)
+      await fetch(url, { ...init, signal: null })
+      isStored = true
+      return await new Promise((_, reject) => init.signal.addEventListener('abort', () => reject(new Error('ended'))))
+    }
+    const alice = await join(world, 'alice', { fetch: storing as never, timeout: 0 })
+    const list = alice.openConversation({ uid: 'bob' })
+    await until(() => list.getSnapshot().isLoaded)
+    const muid = list.send({ text: 'too late' })
+    await until(() => isStored)
+    alice.discard(muid)
+    expect(list.getSnapshot().pending).toEqual([])
+    await until(() => textsOf(list).join() === 'too late')
+    await until(() => alice.conversations.getSnapshot().conversations[0]?.lastMessage?.muid === muid)
+  })
+
   it('that is refused has failed, and can be sent again or discarded', async () => {
     const world = await chatWorld('alice', 'bob')
     dataOf(await world.post('/users/bob/blockedusers', { blockedUids: ['alice'] }))
