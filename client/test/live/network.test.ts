@@ -433,6 +433,20 @@ describe('a connection', () => {
     })
   })
 
+  it('says why where a WebSocket cannot be made', async () => {
+    const world = await chatWorld('alice')
+    const insecure = new Error('An insecure WebSocket may not be made from a secure page.')
+    class Refusing {
+      constructor() {
+        throw insecure
+      }
+    }
+    const alice = keep(await liveOf(world, 'alice', { WebSocket: Refusing as never }))
+    alice.connect()
+    await until(() => alice.connection.getSnapshot().status === 'stopped')
+    expect(alice.connection.getSnapshot()).toEqual({ status: 'stopped', reason: 'refused', error: insecure })
+  })
+
   it('whose token was deleted asks for another one once', async () => {
     const world = await chatWorld('alice')
     const tokens = [await tokenOf(world, 'alice'), await tokenOf(world, 'alice')]
