@@ -76,15 +76,20 @@ function ThreadOfUser({ peer, parentId, sought, onClose }: ThreadViewProps) {
 /** The members of a group, and who of them is there. */
 export function MembersView({ guid, onClose }: { readonly guid: string; readonly onClose: () => void }) {
   const { texts } = useParleyContext()
-  const { members, hasMore, loadMore, isLoaded } = useMembers(guid)
+  const { members, hasMore, loadMore, isLoaded, error } = useMembers(guid)
   return (
     <Panel title={texts.members} onClose={onClose}>
-      {!isLoaded && <p className="parley-empty">{texts.loading}</p>}
+      {!isLoaded && error === undefined && <p className="parley-empty">{texts.loading}</p>}
       <VList data={members} className="parley-scroller" role="list">
         {(member) => <MemberRow key={member.uid} member={member} />}
       </VList>
+      {error !== undefined && (
+        <p className="parley-rest" role="status">
+          {texts.problem}
+        </p>
+      )}
       {hasMore && (
-        <button type="button" onClick={() => void loadMore()}>
+        <button type="button" onClick={() => void loadMore().catch(() => {})}>
           {texts.loadMore}
         </button>
       )}

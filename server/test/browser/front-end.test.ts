@@ -6,7 +6,7 @@ import type { BrowserContext, Page } from 'playwright-core'
 import { createServer, type ViteDevServer } from 'vite'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeWith } from '../gate/needs.ts'
-import { say, texts } from '../support/chat.ts'
+import { createGroup, say, sayInGroup, texts } from '../support/chat.ts'
 import { findFreePort } from '../support/ports.ts'
 import { tokenOf } from '../support/socket.ts'
 import { soon, until } from '../support/until.ts'
@@ -100,13 +100,18 @@ describeWith(chromiumProgram, 'the page of docs/front-end.md', () => {
     return openGiven('other.html', { tokens, peer })
   }
   /** A page with a part of the kit, which is for the next of these users, or of these threads, when its button is pressed. */
-  const openPart = async (part: 'Chat' | 'ConversationView' | 'ThreadView', uid: string, given: object) =>
-    openGiven('parts.html', { part, authToken: await tokenOf(world, uid), ...given })
-  const openGiven = async (file: string, given: object): Promise<Page> => {
+  const openPart = async (
+    part: 'Chat' | 'ConversationView' | 'ThreadView',
+    uid: string,
+    given: object,
+    prepare?: (page: Page) => Promise<void>,
+  ) => openGiven('parts.html', { part, authToken: await tokenOf(world, uid), ...given }, prepare)
+  const openGiven = async (file: string, given: object, prepare = async (_page: Page) => {}): Promise<Page> => {
     const hash = encodeURIComponent(JSON.stringify({ url: world.url, appId: world.app.name, ...given }))
     const context = await openContext()
     contexts.push(context)
     const page = await context.newPage()
+    await prepare(page)
     await page.goto(`http://127.0.0.1:${vite.config.server.port}/${file}#${hash}`)
     return page
   }
@@ -201,6 +206,38 @@ describeWith(chromiumProgram, 'the page of docs/front-end.md', () => {
     await page.locator(online).waitFor()
     await other.close()
     await page.locator(online).waitFor({ state: 'detached' })
+  })
+
+  it('says that more members of a group could not be loaded, and loads them when it is told to again', async () => {
+    await createUsers(world, 'ray', 'sam')
+    await createGroup(world, 'choir', 'ray', { participants: ['sam'] })
+    await sayInGroup(world, 'sam', 'choir', 'la la')
+    const page = await openPart('Chat', 'ray', { peers: [] })
+    const problems: string[] = []
+    page.on('pageerror', ({ message }) => problems.push(message))
+    let isRefused = false
+    let total = 150
+    await page.route('**/groups/choir/members?*', async (route) => {
+      if (isRefused) return route.fulfill({ status: 500, json: {} })
+      const response = await route.fetch()
+      const json = await response.json()
+      json.meta.pagination.total = total
+      return route.fulfill({ response, json })
+    })
+    await page.getByRole('button', { name: /^choir/i }).click()
+    await page.getByRole('button', { name: 'Members' }).click()
+    const panel = page.getByRole('region', { name: 'Members' })
+    const more = panel.getByRole('button', { name: 'Load more' })
+    await more.waitFor()
+    isRefused = true
+    await more.click()
+    await panel.getByText('This could not be loaded.').waitFor()
+    isRefused = false
+    total = 2
+    await more.click()
+    await more.waitFor({ state: 'detached' })
+    expect(await panel.innerText()).not.toContain('could not')
+    expect(problems).toEqual([])
   })
 
   it('has a back end that lives on while the service is away, and says so', async () => {
