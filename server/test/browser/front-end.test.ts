@@ -240,6 +240,17 @@ describeWith(chromiumProgram, 'the page of docs/front-end.md', () => {
     expect(problems).toEqual([])
   })
 
+  it('gives what was said today its date once the day is over', async () => {
+    await createUsers(world, 'tea', 'uma')
+    await say(world, 'uma', 'tea', 'good night')
+    const page = await openPart('Chat', 'tea', { peers: ['uma'] }, (opened) => opened.clock.install())
+    const today = page.locator('.parley-day', { hasText: 'Today' })
+    await today.waitFor()
+    await page.clock.fastForward('24:00:00')
+    await today.waitFor({ state: 'detached' })
+    expect(await page.locator('.parley-day').count()).toBe(1)
+  })
+
   it('has a back end that lives on while the service is away, and says so', async () => {
     const [port, nobodys] = await Promise.all([findFreePort(), findFreePort()])
     const lonely = startBackEnd(port, `http://127.0.0.1:${nobodys}`, 'pipe')
