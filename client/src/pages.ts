@@ -1,3 +1,5 @@
+import { pause } from './transport.ts'
+
 /** The page that was asked for, and with `for await` its rows and those of all pages after it. */
 export interface Listing<Item, Page> extends Promise<Page>, AsyncIterable<Item> {}
 
@@ -21,6 +23,9 @@ interface Page {
 }
 
 type Ask<Answer = unknown> = (input: Values) => Promise<Answer>
+
+/** How long to wait for events that are still being stored, in milliseconds. */
+const storingMs = 500
 
 /** How often a list is read, if rows change places while it is. */
 const mostPasses = 3
@@ -48,12 +53,16 @@ export function list<Item, First extends object>(
 
 async function* rowsByCursor(input: Values, first: Page, ask: Ask, isBackwards: boolean): AsyncGenerator<unknown> {
   let page = first
+  let asked = input
   for (;;) {
     yield* isBackwards ? [...page.data].reverse() : page.data
-    const { previous, next, cursor, more } = page.meta ?? {}
-    const following = more ? { after: cursor } : isBackwards ? previous : next
-    if (following === undefined || page.data.length === 0) return
-    page = (await ask({ ...input, ...following })) as Page
+    const { previous, next, cursor, after = cursor, more } = page.meta ?? {}
+    const following = more ? { after } : isBackwards ? previous : next
+    // Of events, a page may show nothing of what was looked through for it, and there are more.
+    if (following === undefined || (page.data.length === 0 && !more)) return
+    if (more && after === asked.after) await pause(storingMs)
+    asked = { ...input, ...following }
+    page = (await ask(asked)) as Page
   }
 }
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { ConnectionError, createServerClient, createUserClient, ParleyError } from '../src/index.ts'
+import { ConnectionError, createServerClient, createUserClient, type Fetch, ParleyError } from '../src/index.ts'
 import { answering, type ClientWorld, createClientWorld, fetchWith, losingTheAnswer } from './support.ts'
 
 let world: ClientWorld
@@ -95,6 +95,12 @@ describe('A back end', () => {
   })
 })
 
+/** A page of events with these ids. */
+function answeringEvents(meta: { cursor?: string; after?: string; more?: boolean }, ...ids: string[]): () => Fetch {
+  const text = JSON.stringify({ data: ids.map((id) => ({ id })), meta: { more: false, ...meta } })
+  return () => async () => ({ status: 200, headers: { get: () => null }, text: async () => text })
+}
+
 describe('Lists', () => {
   it('give a page, and all rows to those who iterate, while rows are added', async () => {
     const uids = Array.from({ length: 7 }, (_, index) => `lister-${index}`)
@@ -152,6 +158,44 @@ describe('Lists', () => {
     for await (const { id } of server.events.list({ after: '0' })) ids.push(id)
     expect(ids).toEqual(['1', '2', '3'])
     expect(asked).toEqual(['?after=0', '?after=2'])
+  })
+
+  it('of events go on past pages of which nothing is shown', async () => {
+    const fetch = fetchWith(answeringEvents({ cursor: '7', more: true }), answeringEvents({ cursor: '8' }, '8'))
+    const server = createServerClient({ url: 'http://127.0.0.1', apiKey: 'key', fetch })
+    const ids: string[] = []
+    for await (const { id } of server.events.list({ after: '0' })) ids.push(id)
+    expect(ids).toEqual(['8'])
+  })
+
+  it('of what a user has missed go on to the last', async () => {
+    const frida = await world.userClient('frida')
+    const { meta } = await frida.me.events()
+    for (let n = 0; n < 3; n++) await world.server.as('bob').messages.send({ ...hello, receiver: 'frida' })
+    const all = await frida.me.events({ after: meta.after })
+    expect(all.data).toHaveLength(3)
+    const ids: string[] = []
+    for await (const { id } of frida.me.events({ after: meta.after, limit: 1 })) ids.push(id)
+    expect(ids).toEqual(all.data.map(({ id }) => id))
+  })
+
+  it('of what a user has missed wait a moment where what comes next is still being stored', async () => {
+    const askedAt: number[] = []
+    const noting =
+      (answer: () => Fetch): (() => Fetch) =>
+      () =>
+      (url, init) => {
+        askedAt.push(performance.now())
+        return answer()(url, init)
+      }
+    const storing = { after: '5', more: true }
+    const pages = [answeringEvents(storing), answeringEvents(storing), answeringEvents({ after: '6' }, '6')]
+    const fetch = fetchWith(...pages.map(noting))
+    const user = createUserClient({ url: 'http://127.0.0.1', authToken: 'token', fetch })
+    const ids: string[] = []
+    for await (const { id } of user.me.events({ after: '5' })) ids.push(id)
+    expect(ids).toEqual(['6'])
+    expect(Math.min(...askedAt.slice(1).map((at, n) => at - (askedAt[n] ?? 0)))).toBeGreaterThan(100)
   })
 })
 

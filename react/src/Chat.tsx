@@ -41,7 +41,10 @@ function ChatOfUser({ initialPeer, onPeerChange }: ChatProps) {
   // Another page, such as a notification, may lead to another conversation.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the name says who it is
   useEffect(() => {
-    if (initialPeer !== undefined) setPeer((known) => (isSamePeer(known, initialPeer) ? known : initialPeer))
+    if (initialPeer === undefined || isSamePeer(peer, initialPeer)) return
+    setPeer(initialPeer)
+    setSought(undefined)
+    setBeside(undefined)
   }, [initialPeer && nameOf(initialPeer)])
   const found = (message: Message) => {
     const isGroup = message.receiverType === 'group'
@@ -78,22 +81,10 @@ function ChatOfUser({ initialPeer, onPeerChange }: ChatProps) {
       {peer === undefined ? (
         <main className="parley-main" />
       ) : (
-        <ConversationView
-          key={'uid' in peer ? `user ${peer.uid}` : `group ${peer.guid}`}
-          peer={peer}
-          sought={sought}
-          onBack={() => select(undefined)}
-          onShow={setBeside}
-        />
+        <ConversationView peer={peer} sought={sought} onBack={() => select(undefined)} onShow={setBeside} />
       )}
       {peer !== undefined && beside?.is === 'thread' && (
-        <ThreadView
-          key={beside.parentId}
-          peer={peer}
-          parentId={beside.parentId}
-          sought={beside.sought}
-          onClose={close}
-        />
+        <ThreadView peer={peer} parentId={beside.parentId} sought={beside.sought} onClose={close} />
       )}
       {peer !== undefined && 'guid' in peer && beside?.is === 'members' && (
         <MembersView guid={peer.guid} onClose={close} />
@@ -115,7 +106,7 @@ interface ConversationViewProps {
 
 /** One conversation: who it is with, its messages, and where one writes. */
 export function ConversationView(props: ConversationViewProps) {
-  return <ConversationOfUser key={useClientKey()} {...props} />
+  return <ConversationOfUser key={`${useClientKey()} ${nameOf(props.peer)}`} {...props} />
 }
 
 function ConversationOfUser({ peer, sought, onBack, onShow }: ConversationViewProps) {

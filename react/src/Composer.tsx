@@ -87,8 +87,8 @@ function ComposerOfUser({ label, onSend, onTyping, guid, quoted, edited, onCance
     onCancel?.()
   }
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {
-    // Enter that ends the input of a Chinese or Japanese word is none that sends.
-    if (event.nativeEvent.isComposing) return
+    // Enter that ends the input of a Chinese or Japanese word is none that sends. Safari says so by the code alone.
+    if (event.nativeEvent.isComposing || event.keyCode === 229) return
     if (isChoosing) {
       const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
       if (step !== undefined) {

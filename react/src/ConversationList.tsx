@@ -4,7 +4,7 @@ import { VList } from 'virtua'
 import { Avatar } from './Avatar.tsx'
 import { useParleyContext } from './context.tsx'
 import { entitiesOf, nameOfEntity, piecesOf, timeOf } from './format.ts'
-import { isSamePeer, useConnection, useConversations } from './hooks.ts'
+import { isSamePeer, useConnection, useConversations, usePresence } from './hooks.ts'
 import { Icon } from './Icon.tsx'
 import type { ConversationItemProps } from './props.ts'
 import type { Texts } from './texts.ts'
@@ -71,7 +71,8 @@ export const ConversationItem = memo(function ConversationItem({ summary }: Conv
   const { texts, locale } = useParleyContext()
   const { with: other, lastMessage, unread, isPinned } = summary
   const name = nameOfEntity(other)
-  const isOnline = 'uid' in other && other.status === 'available'
+  const presence = usePresence('uid' in other ? other.uid : undefined)
+  const isOnline = 'uid' in other && (presence?.status ?? other.status) === 'available'
   return (
     <>
       <Avatar name={name} src={'uid' in other ? other.avatar : other.icon} isOnline={isOnline} />

@@ -11,6 +11,7 @@ import {
   useState,
 } from 'react'
 import { useParleyContext } from './context.tsx'
+import { useDate } from './date.ts'
 import { dayOf } from './format.ts'
 import { useMe, useMessages, usePageVisible } from './hooks.ts'
 import { Icon } from './Icon.tsx'
@@ -61,6 +62,7 @@ const together = 300
 /** Messages of a conversation or a thread, of any number: what is not near is not drawn. The newest is at the end. */
 export function MessageList({ list, label, sought, onSeen, onQuote, onEdit, onOpenThread }: MessageListProps) {
   const { client, texts, locale } = useParleyContext()
+  const date = useDate()
   const me = useMe()
   const snapshot = useMessages(list)
   const { messages, pending, hasOlder, hasNewer, isLoaded, failed, error } = snapshot
@@ -261,6 +263,7 @@ export function MessageList({ list, label, sought, onSeen, onQuote, onEdit, onOp
                   me={me?.uid}
                   locale={locale}
                   today={texts.today}
+                  date={date}
                   isFocused={row.key === focused}
                   actionsOf={actionsOf}
                 />
@@ -293,13 +296,15 @@ interface RowViewProps {
   readonly me: string | undefined
   readonly locale: string | undefined
   readonly today: string
+  /** Which day is today. */
+  readonly date: string
   readonly isFocused: boolean
   readonly actionsOf: (message: ShownMessage) => MessageActions
 }
 
 /** With each message that comes, the other rows stay as they are. */
 const RowView = memo(function RowView(props: RowViewProps) {
-  const { row, at, setSize, me, locale, today, isFocused, actionsOf } = props
+  const { row, at, setSize, me, locale, today, date, isFocused, actionsOf } = props
   const message = row.is === 'message' ? row.message : undefined
   // What can be done depends on the message alone, so that nothing else draws it again.
   const actions = useMemo(() => message && actionsOf(message), [message, actionsOf])
@@ -317,7 +322,7 @@ const RowView = memo(function RowView(props: RowViewProps) {
       ) : (
         actions !== undefined && (
           <>
-            {row.isDay && <h3 className="parley-day">{dayOf(row.message.sentAt, locale, today)}</h3>}
+            {row.isDay && <h3 className="parley-day">{dayOf(row.message.sentAt, locale, today, date)}</h3>}
             <MessageItem
               message={row.message}
               isOwn={row.message.sender === me}

@@ -4,9 +4,9 @@ import { VList } from 'virtua'
 import { Avatar } from './Avatar.tsx'
 import { Composer } from './Composer.tsx'
 import { previewOf } from './ConversationList.tsx'
-import { useParleyContext } from './context.tsx'
+import { useClientKey, useParleyContext } from './context.tsx'
 import { senderName, timeOf } from './format.ts'
-import { useMe, useMembers, useParent, usePresence, useSearch, useThread, useUsers } from './hooks.ts'
+import { nameOf, useMe, useMembers, useParent, usePresence, useSearch, useThread, useUsers } from './hooks.ts'
 import { Icon } from './Icon.tsx'
 import { MessageItem } from './MessageItem.tsx'
 import { MessageList, type Sought } from './MessageList.tsx'
@@ -41,7 +41,12 @@ export interface ThreadViewProps {
 }
 
 /** A message and the replies to it. */
-export function ThreadView({ peer, parentId, sought, onClose }: ThreadViewProps) {
+export function ThreadView(props: ThreadViewProps) {
+  const { peer, parentId } = props
+  return <ThreadOfUser key={`${useClientKey()} ${nameOf(peer)} ${parentId}`} {...props} />
+}
+
+function ThreadOfUser({ peer, parentId, sought, onClose }: ThreadViewProps) {
   const { client, texts } = useParleyContext()
   const me = useMe()
   const thread = useThread(peer, parentId)
@@ -71,15 +76,20 @@ export function ThreadView({ peer, parentId, sought, onClose }: ThreadViewProps)
 /** The members of a group, and who of them is there. */
 export function MembersView({ guid, onClose }: { readonly guid: string; readonly onClose: () => void }) {
   const { texts } = useParleyContext()
-  const { members, hasMore, loadMore, isLoaded } = useMembers(guid)
+  const { members, hasMore, loadMore, isLoaded, error } = useMembers(guid)
   return (
     <Panel title={texts.members} onClose={onClose}>
-      {!isLoaded && <p className="parley-empty">{texts.loading}</p>}
+      {!isLoaded && error === undefined && <p className="parley-empty">{texts.loading}</p>}
       <VList data={members} className="parley-scroller" role="list">
         {(member) => <MemberRow key={member.uid} member={member} />}
       </VList>
+      {error !== undefined && (
+        <p className="parley-rest" role="status">
+          {texts.problem}
+        </p>
+      )}
       {hasMore && (
-        <button type="button" onClick={() => void loadMore()}>
+        <button type="button" onClick={() => void loadMore().catch(() => {})}>
           {texts.loadMore}
         </button>
       )}

@@ -73,12 +73,11 @@ export function timeOf(seconds: number, locale: string | undefined): string {
   return lastTime.text
 }
 
-/** A day as people say it, of epoch seconds. */
-export function dayOf(seconds: number, locale: string | undefined, today: string): string {
+/** A day as people say it, of epoch seconds. @param now the day that is `today`, as `toDateString` gives it */
+export function dayOf(seconds: number, locale: string | undefined, today: string, now: string): string {
   const date = new Date(seconds * 1000)
-  const now = new Date()
-  if (date.toDateString() === now.toDateString()) return today
-  const isThisYear = date.getFullYear() === now.getFullYear()
+  if (date.toDateString() === now) return today
+  const isThisYear = date.getFullYear() === new Date(now).getFullYear()
   return formatOf(locale, { day: 'numeric', month: 'long', ...(!isThisYear && { year: 'numeric' }) }).format(date)
 }
 

@@ -163,7 +163,13 @@ export function createConnection({ port, cell, options, resync, onFrame, onPong 
       stop('refused', new Error(noSocket))
       return
     }
-    const own = new Socket(`${port.url.replace(/^http/, 'ws')}/`)
+    let own: WebSocketLike
+    try {
+      own = new Socket(`${port.url.replace(/^http/, 'ws')}/`)
+    } catch (error) {
+      stop('refused', error)
+      return
+    }
     socket = own
     let isIn = false
     let refusal: unknown

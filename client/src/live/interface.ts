@@ -258,6 +258,8 @@ export type WebSocketConstructor = new (url: string) => WebSocketLike
 /** A message in the outbox, as it is stored: plain JSON. */
 export interface StoredSend {
   readonly muid: string
+  /** Who sends it; missing while that is not known. */
+  readonly uid?: string
   readonly peer: Peer
   readonly content: Omit<OutgoingMessage, 'files'>
   /** The order of sends. */
@@ -265,7 +267,10 @@ export interface StoredSend {
   readonly isFailed?: boolean
 }
 
-/** Where messages wait that are not confirmed, for instance IndexedDB. Tabs may share it: a message that two of them send is stored once. */
+/**
+ * Where messages wait that are not confirmed, for instance IndexedDB. Tabs may share it: a message that two of them send is stored once.
+ * So may users: each is given back what they wrote.
+ */
 export interface OutboxStorage {
   load(): Promise<readonly StoredSend[]> | readonly StoredSend[]
   save(send: StoredSend): Promise<void> | void

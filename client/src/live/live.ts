@@ -171,6 +171,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
       doubt.ask(message.id)
       conversations.ask(key)
     },
+    onUnsure: (key) => unsure.ask(key),
     onFailed: (peer, muid, error) => emit({ type: 'sendFailed', peer, muid, error }),
     onChange(key) {
       for (const { view } of screensOf(key)) view.changed()
@@ -234,6 +235,11 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
       if (message === undefined) timeline.remove(id)
       else timeline.change(id, () => message)
     }
+  })
+  /** Conversations to which something was sent of which nobody knows whether it has arrived. */
+  const unsure = createAsker(async (key) => {
+    conversations.ask(key)
+    await eachOf(screensOf(key), ({ timeline }) => insist((signal) => timeline.reload(signal)))
   })
   const refreshed = (id: string) => {
     fresh.add(id)
@@ -352,6 +358,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     const { action, messageId, reaction, uid } = body
     doubt.touch(messageId)
     noteEarly(key, messageId)
+    if (chains.has(messageId)) overtaken.add(messageId)
     const change = (message: Message) =>
       withReaction(message, reaction, action === 'message_reaction_added' ? 1 : -1, uid === me?.uid)
     for (const { timeline } of screensOf(key)) {
@@ -435,6 +442,8 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
       me = (await port.call<Answered<User>>('GET', '/me', { signal })).data
       myself.changed()
     }
+    if (signal.aborted) throw signal.reason
+    outbox.start(me.uid)
     const missed = await feed.read(signal)
     for (const frame of missed ?? []) handle(frame, true)
     await reload(signal, missed === undefined)
@@ -478,6 +487,12 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     await eachOf(openMembers.values(), (list) => list.reload(signal).catch(passable))
   }
 
+  /** There is a connection. What was missed may be read already, so what is opened now is not waited for by anybody else. */
+  const isOpen = () => {
+    const { status } = connection.state.getSnapshot()
+    return status === 'live' || status === 'syncing'
+  }
+
   const addScreen = <T>(
     name: string,
     key: PeerKey,
@@ -495,8 +510,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     const view = cell(() => snapshot(timeline))
     const screen = { key, parentId, timeline, view }
     screens.set(name, screen)
-    const { status } = connection.state.getSnapshot()
-    if (status === 'live' || status === 'syncing') void insist((signal) => timeline.loadNewest(signal))
+    if (isOpen()) void insist((signal) => timeline.loadNewest(signal))
     return screen
   }
 
@@ -606,7 +620,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     const make = (close: () => void): MemberList => {
       const list = createMembers(guid, cell, port, insist, close)
       openMembers.set(guid, list)
-      if (connection.state.getSnapshot().status === 'live') void insist((signal) => list.reload(signal))
+      if (isOpen()) void insist((signal) => list.reload(signal))
       return list
     }
     return open(`members ${guid}`, make, () => openMembers.delete(guid))
@@ -628,6 +642,8 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
 
   /** Changes of one message are sent one after the other, so that the last one wins here as well as there. */
   const chains = new Map<string, Promise<unknown>>()
+  /** Messages of those that somebody has reacted to meanwhile: an answer that comes now may be from before that. */
+  const overtaken = new Set<string>()
   const changeMessage = async <T>(
     id: string,
     change: Change,
@@ -649,7 +665,10 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     try {
       await own
     } finally {
-      if (chains.get(id) === own) chains.delete(id)
+      if (chains.get(id) === own) {
+        chains.delete(id)
+        overtaken.delete(id)
+      }
     }
   }
   const onAction = ({ data }: Answered<Message>) => {
@@ -671,7 +690,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
           outbox.wake()
         })
         marks.start()
-        outbox.start()
+        if (me !== undefined) outbox.start(me.uid)
         outbox.restore().catch(onError)
       }
       connection.connect()
@@ -728,7 +747,11 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
           doubt.touch(id)
           refreshed(id)
           const { reactions } = data
-          everywhere(id, keyFor((me as User).uid, data), (message) => stripped({ ...message, reactions } as Message))
+          const key = keyFor((me as User).uid, data)
+          everywhere(id, key, (message) => stripped({ ...message, reactions } as Message))
+          if (!overtaken.delete(id)) return
+          doubt.ask(id)
+          conversations.ask(key)
         },
       )
     },

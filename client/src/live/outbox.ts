@@ -20,11 +20,12 @@ export interface Outbox {
   discard(muid: string): void
   /** A message that the service has, from wherever it was learned. @returns whether it was waited for */
   confirm(key: PeerKey, message: Message): boolean
-  /** What an earlier page or app has left. */
+  /** Reads what an earlier page or app has left. What is of the user is queued once it is known who that is. */
   restore(): Promise<void>
   /** The network is there again, as far as is known. */
   wake(): void
-  start(): void
+  /** Sends what is of this user; does nothing where it does so already. */
+  start(uid: string): void
   /** Ends requests and timers. What they were about is queued again. */
   stop(): void
 }
@@ -39,6 +40,8 @@ export interface OutboxParts {
     signal: Signal,
   ): Promise<Message>
   onSent(key: PeerKey, message: Message, attempts: number): void
+  /** One was discarded on its way, and may have arrived. */
+  onUnsure(key: PeerKey): void
   onFailed(peer: Peer, muid: string, error: unknown): void
   onChange(key: PeerKey): void
   onError(error: unknown): void
@@ -57,6 +60,9 @@ export function createOutbox(parts: OutboxParts): Outbox {
   const entries = new Map<string, Entry>()
   /** Conversations of which a message is on its way or waits for its next try: one at a time, so that the order is kept. */
   const busy = new Map<PeerKey, { timer?: Timer; tries: number }>()
+  /** What a storage has of an earlier page or app, of whichever user. */
+  let left: readonly StoredSend[] = []
+  let owner: string | undefined
   let order = 0
   let isStarted = false
 
@@ -68,7 +74,8 @@ export function createOutbox(parts: OutboxParts): Outbox {
   const save = ({ stored }: Entry, isFailed: boolean) => {
     const { files: _, ...content } = stored.content
     if (storage === undefined || stored.content.files !== undefined) return
-    attempt(() => storage.save({ ...stored, content, ...(isFailed && { isFailed }) }), onError)
+    const uid = owner !== undefined && { uid: owner }
+    attempt(() => storage.save({ ...stored, ...uid, content, ...(isFailed && { isFailed }) }), onError)
   }
   const drop = (muid: string) => {
     const entry = entries.get(muid)
@@ -128,22 +135,33 @@ export function createOutbox(parts: OutboxParts): Outbox {
       drop(muid)
       parts.onSent(key, message, attempts)
     } catch (error) {
-      if (entries.get(muid) === entry) {
-        if (abort.signal.aborted || mayPass(error)) {
-          show(entry, { status: 'queued', ...(!abort.signal.aborted && { error }) })
-          if (!abort.signal.aborted && busy.get(key) === turn) {
-            const ms = Math.max(backoffOf(turn.tries++, parts.backoff), retryAfterOf(error))
-            turn.timer = later(() => void deliver(entry, turn), ms)
-            return
-          }
-        } else {
-          show(entry, { status: 'failed', error })
-          save(entry, true)
-          parts.onFailed(peer, muid, error)
-        }
+      // Discarded, or stopped: then it is queued again, and may be on its way by another try.
+      if (entries.get(muid) !== entry || entry.abort !== abort) return next()
+      if (mayPass(error)) {
+        show(entry, { status: 'queued', error })
+        const ms = Math.max(backoffOf(turn.tries++, parts.backoff), retryAfterOf(error))
+        turn.timer = later(() => void deliver(entry, turn), ms)
+        return
       }
+      show(entry, { status: 'failed', error })
+      save(entry, true)
+      parts.onFailed(peer, muid, error)
     }
     next()
+  }
+
+  const pumpAll = () => {
+    for (const key of new Set([...entries.values()].map((entry) => entry.key))) void pump(key)
+  }
+  /** What others have left stays where it is. Where nobody knows whose it is, a user has to say that it be sent. */
+  const takeLeft = () => {
+    if (owner === undefined) return
+    for (const { uid, isFailed, ...stored } of left) {
+      if (entries.has(stored.muid) || (uid ?? owner) !== owner) continue
+      add(stored, isFailed === true || uid === undefined ? 'failed' : 'queued')
+    }
+    left = []
+    pumpAll()
   }
 
   const hurry = (key: PeerKey) => {
@@ -153,7 +171,6 @@ export function createOutbox(parts: OutboxParts): Outbox {
     busy.delete(key)
     void pump(key)
   }
-  const keys = () => new Set([...entries.values()].map(({ key }) => key))
   const inOrder = (chosen: Entry[]) => chosen.sort((a, b) => a.stored.order - b.stored.order).map(({ shown }) => shown)
 
   return {
@@ -181,7 +198,9 @@ export function createOutbox(parts: OutboxParts): Outbox {
       const entry = entries.get(muid)
       drop(muid)
       entry?.abort?.abort()
-      if (entry !== undefined) hurry(entry.key)
+      if (entry === undefined) return
+      if (entry.shown.status === 'sending') parts.onUnsure(entry.key)
+      hurry(entry.key)
     },
     confirm(key, { muid }) {
       if (muid === undefined || entries.get(muid)?.key !== key) return false
@@ -189,23 +208,31 @@ export function createOutbox(parts: OutboxParts): Outbox {
       return true
     },
     async restore() {
-      for (const stored of (await storage?.load()) ?? []) {
-        if (!entries.has(stored.muid)) add(stored, stored.isFailed === true ? 'failed' : 'queued')
-      }
-      for (const key of keys()) void pump(key)
+      left = (await storage?.load()) ?? []
+      order = Math.max(order, ...left.map((stored) => stored.order))
+      takeLeft()
     },
     wake() {
       for (const key of busy.keys()) hurry(key)
     },
-    start() {
+    start(uid) {
       isStarted = true
-      for (const key of keys()) void pump(key)
+      if (owner === undefined) {
+        owner = uid
+        for (const entry of entries.values()) save(entry, false)
+      }
+      takeLeft()
     },
     stop() {
       isStarted = false
       for (const { timer } of busy.values()) cancel(timer)
       busy.clear()
-      for (const { abort } of entries.values()) abort?.abort()
+      for (const entry of entries.values()) {
+        if (entry.shown.status !== 'sending') continue
+        entry.abort?.abort()
+        entry.abort = undefined
+        show(entry, { status: 'queued' })
+      }
     },
   }
 }

@@ -48,6 +48,37 @@ describe('a message', () => {
     expect(JSON.stringify(theirs.getSnapshot().messages)).not.toContain('first')
   })
 
+  it('that somebody else reacts to while the own reaction is answered shows both', async () => {
+    const world = await chatWorld('alice', 'bob')
+    const { id } = await say(world, 'bob', 'alice', 'hello')
+    let isAnswered = false
+    let hasCome = false
+    const late = async (url: string, init: { method?: string }) => {
+      const answer = await fetch(url, init)
+      if (init.method === 'POST' && url.includes('/reactions/')) {
+        isAnswered = true
+        await until(() => hasCome)
+      }
+      return answer
+    }
+    const alice = await join(world, 'alice', { fetch: late as never })
+    const list = alice.openConversation({ uid: 'bob' })
+    await until(() => list.getSnapshot().isLoaded)
+    const reactions = () =>
+      list
+        .getSnapshot()
+        .messages[0]?.reactions?.map(({ reaction }) => reaction)
+        .toSorted()
+    const listed = () => alice.conversations.getSnapshot().conversations[0]?.lastMessage?.reactions?.length
+    const reacting = alice.react(id, 'mine')
+    await until(() => isAnswered)
+    dataOf(await world.post(`/messages/${id}/reactions/theirs`, {}, { as: 'bob' }))
+    await until(() => reactions()?.includes('theirs'))
+    hasCome = true
+    await reacting
+    await soon(() => expect([reactions(), listed()]).toEqual([['mine', 'theirs'], 2]))
+  })
+
   it('is listed by pages without gap or repeat', async () => {
     const world = await chatWorld('alice', 'bob')
     for (let n = 0; n < 25; n++) await say(world, 'bob', 'alice', `m${n}`)

@@ -109,15 +109,20 @@ describe('a send', () => {
     expect(textsOf(list)).toEqual(['one', 'two', 'three'])
   })
 
-  it('outlives its client where there is a storage', async () => {
-    const world = await chatWorld('alice', 'bob')
-    const line = await network(world.url)
-    const stored = new Map<string, StoredSend>()
+  function createStorage(...sends: StoredSend[]) {
+    const stored = new Map(sends.map((send) => [send.muid, send]))
     const storage = {
       load: () => [...stored.values()],
       save: (send: StoredSend) => void stored.set(send.muid, JSON.parse(JSON.stringify(send))),
       remove: (muid: string) => void stored.delete(muid),
     }
+    return { stored, storage }
+  }
+
+  it('outlives its client where there is a storage', async () => {
+    const world = await chatWorld('alice', 'bob')
+    const line = await network(world.url)
+    const { stored, storage } = createStorage()
     const before = await join(world, 'alice', { url: line.url, storage })
     line.cut()
     for (const text of ['one', 'two']) before.send({ uid: 'bob' }, { text })
@@ -129,6 +134,63 @@ describe('a send', () => {
     await until(() => textsOf(list).join() === 'one,two')
     await until(() => stored.size === 0)
     expect(after.outbox.getSnapshot()).toEqual([])
+  })
+
+  it('that was left in a storage waits for whoever wrote it, and for nobody else', async () => {
+    const world = await chatWorld('alice', 'bob', 'carol')
+    const line = await network(world.url)
+    const { stored, storage } = createStorage()
+    const alice = await join(world, 'alice', { url: line.url, storage })
+    line.cut()
+    alice.send({ uid: 'bob' }, { text: 'of Alice' })
+    alice.close()
+    line.heal()
+    const carol = await join(world, 'carol', { storage })
+    const chat = carol.openConversation({ uid: 'bob' })
+    carol.send({ uid: 'bob' }, { text: 'of Carol' })
+    await until(() => textsOf(chat).join() === 'of Carol' && carol.outbox.getSnapshot().length === 0)
+    expect([...stored.values()].map(({ content }) => content.text)).toEqual(['of Alice'])
+    carol.close()
+    const again = await join(world, 'alice', { storage })
+    const list = again.openConversation({ uid: 'bob' })
+    await until(() => textsOf(list).join() === 'of Alice')
+    await until(() => stored.size === 0)
+  })
+
+  it('that was written before its user was known is kept for them as soon as they are, and comes after older ones', async () => {
+    const world = await chatWorld('alice', 'bob')
+    const older = { muid: 'older', uid: 'alice', peer: { uid: 'bob' }, content: { text: 'one' }, order: 7 }
+    const { stored, storage } = createStorage(older)
+    const posted: unknown[] = []
+    const refusing = async (url: string, init: { method?: string; body?: string }) => {
+      if (init.method !== 'POST' || !url.endsWith('/messages')) return fetch(url, init)
+      posted.push(JSON.parse(init.body ?? '').data.text)
+      return new Response('', { status: 503 })
+    }
+    const options = { storage, fetch: refusing as never, retries: 0, backoff: { first: 1e6, most: 1e6 } }
+    const alice = keep(await liveOf(world, 'alice', options))
+    alice.connect()
+    // What was left has been read by then, and nobody has answered who this is.
+    await Promise.resolve()
+    const muid = alice.send({ uid: 'bob' }, { text: 'two' })
+    expect(stored.get(muid)).not.toHaveProperty('uid')
+    await until(() => stored.get(muid)?.uid === 'alice')
+    await until(() => posted.length === 1)
+    expect(posted).toEqual(['one'])
+    expect(alice.outbox.getSnapshot().map(({ content }) => content.text)).toEqual(['one', 'two'])
+  })
+
+  it('of which nobody knows who wrote it is sent once a user says so', async () => {
+    const world = await chatWorld('alice', 'bob')
+    const nobodys = { muid: 'nobodys', peer: { uid: 'bob' }, content: { text: 'of somebody' }, order: 1 }
+    const { stored, storage } = createStorage(nobodys)
+    const alice = await join(world, 'alice', { storage })
+    const list = alice.openConversation({ uid: 'bob' })
+    await until(() => list.getSnapshot().isLoaded)
+    expect(list.getSnapshot()).toMatchObject({ messages: [], pending: [{ muid: 'nobodys', status: 'failed' }] })
+    alice.retry('nobodys')
+    await until(() => textsOf(list).join() === 'of somebody')
+    await until(() => stored.size === 0)
   })
 
   it('that is on its way again is waited for by the next one, even if the connection comes back meanwhile', async () => {
@@ -179,6 +241,60 @@ describe('a send', () => {
     alice.close()
     alice.connect()
     await until(() => textsOf(list).join() === 'one')
+  })
+
+  it('that was on its way goes before the next one where the client is closed and connects again in one turn', async () => {
+    const world = await chatWorld('alice', 'bob')
+    let posts = 0
+    const posting = async (url: string, init: { method?: string; signal: AbortSignal }) => {
+      const isFirst = init.method === 'POST' && url.endsWith('/messages') && posts++ === 0
+      const answer = await fetch(url, isFirst ? { ...init, signal: undefined } : (init as object))
+      if (isFirst) await new Promise((resolve) => init.signal.addEventListener('abort', resolve))
+      return answer
+    }
+    const unanswered = async (url: string, init: { method?: string; signal: AbortSignal }) => {
+      if (init.method === 'POST' && url.endsWith('/messages') && posts++ === 0) {
+        await new Promise((resolve) => init.signal.addEventListener('abort', resolve))
+      }
+      return fetch(url, init)
+    }
+    for (const how of [unanswered, posting]) {
+      posts = 0
+      const alice = await join(world, 'alice', { fetch: how as never, timeout: 0 })
+      const list = alice.openConversation({ uid: 'bob' })
+      for (const text of ['one', 'two']) list.send({ text: `${how.name} ${text}` })
+      await until(() => posts === 1)
+      alice.close()
+      alice.connect()
+      await until(() => list.getSnapshot().pending.length === 0)
+    }
+    const stored = dataOf(await world.get('/users/bob/messages?limit=100', { as: 'alice' }))
+    expect(stored.map(({ data }: { data: { text: string } }) => data.text)).toEqual([
+      'unanswered one',
+      'unanswered two',
+      'posting one',
+      'posting two',
+    ])
+  })
+
+  it('that is discarded on its way is shown where it has arrived', async () => {
+    const world = await chatWorld('alice', 'bob')
+    let isStored = false
+    const storing = async (url: string, init: { method?: string; signal: AbortSignal }) => {
+      if (init.method !== 'POST' || !url.endsWith('/messages')) return fetch(url, init)
+      await fetch(url, { ...init, signal: null })
+      isStored = true
+      return await new Promise((_, reject) => init.signal.addEventListener('abort', () => reject(new Error('ended'))))
+    }
+    const alice = await join(world, 'alice', { fetch: storing as never, timeout: 0 })
+    const list = alice.openConversation({ uid: 'bob' })
+    await until(() => list.getSnapshot().isLoaded)
+    const muid = list.send({ text: 'too late' })
+    await until(() => isStored)
+    alice.discard(muid)
+    expect(list.getSnapshot().pending).toEqual([])
+    await until(() => textsOf(list).join() === 'too late')
+    await until(() => alice.conversations.getSnapshot().conversations[0]?.lastMessage?.muid === muid)
   })
 
   it('that is refused has failed, and can be sent again or discarded', async () => {
@@ -317,6 +433,20 @@ describe('a connection', () => {
     })
   })
 
+  it('says why where a WebSocket cannot be made', async () => {
+    const world = await chatWorld('alice')
+    const insecure = new Error('An insecure WebSocket may not be made from a secure page.')
+    class Refusing {
+      constructor() {
+        throw insecure
+      }
+    }
+    const alice = keep(await liveOf(world, 'alice', { WebSocket: Refusing as never }))
+    alice.connect()
+    await until(() => alice.connection.getSnapshot().status === 'stopped')
+    expect(alice.connection.getSnapshot()).toEqual({ status: 'stopped', reason: 'refused', error: insecure })
+  })
+
   it('whose token was deleted asks for another one once', async () => {
     const world = await chatWorld('alice')
     const tokens = [await tokenOf(world, 'alice'), await tokenOf(world, 'alice')]
@@ -428,6 +558,27 @@ describe('a user', () => {
 })
 
 describe('many views', () => {
+  it('are all loaded, also one of members that is opened while those of another group are read', async () => {
+    const world = await chatWorld('alice')
+    for (const guid of ['first', 'second']) await createGroup(world, guid, 'alice')
+    let isAsked = false
+    let isOpened = false
+    const late = async (url: string, init: object) => {
+      if (url.includes('/groups/first/members')) {
+        isAsked = true
+        await until(() => isOpened)
+      }
+      return fetch(url, init)
+    }
+    const alice = keep(await liveOf(world, 'alice', { fetch: late as never, timeout: 0 }))
+    const first = alice.openMembers('first')
+    alice.connect()
+    await until(() => isAsked)
+    const second = alice.openMembers('second')
+    isOpened = true
+    await until(() => first.getSnapshot().isLoaded && second.getSnapshot().isLoaded)
+  })
+
   it('can be opened at once without a warning of Node.js', async () => {
     const world = await chatWorld('alice')
     const alice = await join(world, 'alice')

@@ -6,7 +6,7 @@ import type { BrowserContext, Page } from 'playwright-core'
 import { createServer, type ViteDevServer } from 'vite'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeWith } from '../gate/needs.ts'
-import { say, texts } from '../support/chat.ts'
+import { createGroup, say, sayInGroup, texts } from '../support/chat.ts'
 import { findFreePort } from '../support/ports.ts'
 import { tokenOf } from '../support/socket.ts'
 import { soon, until } from '../support/until.ts'
@@ -44,6 +44,8 @@ describeWith(chromiumProgram, 'the page of docs/front-end.md', () => {
       'vite.config.ts': fileIn(documentation, 'vite.config.ts').replace(':3000', `:${port}`),
       'other.html': '<div id="root"></div><script type="module" src="/src/other.tsx"></script>',
       'src/other.tsx': otherPage,
+      'parts.html': '<div id="root"></div><script type="module" src="/src/parts.tsx"></script>',
+      'src/parts.tsx': partsPage,
       // What the template brings along.
       'index.html': '<div id="root"></div><script type="module" src="/src/main.tsx"></script>',
       'package.json': '{ "type": "module" }',
@@ -95,13 +97,22 @@ describeWith(chromiumProgram, 'the page of docs/front-end.md', () => {
   /** A page that is drawn again when its button is pressed, and then for the next of these users. */
   const openOther = async (peer: string, ...uids: string[]): Promise<Page> => {
     const tokens = await Promise.all(uids.map((uid) => tokenOf(world, uid)))
-    const given = { url: world.url, appId: world.app.name, tokens, peer }
+    return openGiven('other.html', { tokens, peer })
+  }
+  /** A page with a part of the kit, which is for the next of these users, or of these threads, when its button is pressed. */
+  const openPart = async (
+    part: 'Chat' | 'ConversationView' | 'ThreadView',
+    uid: string,
+    given: object,
+    prepare?: (page: Page) => Promise<void>,
+  ) => openGiven('parts.html', { part, authToken: await tokenOf(world, uid), ...given }, prepare)
+  const openGiven = async (file: string, given: object, prepare = async (_page: Page) => {}): Promise<Page> => {
+    const hash = encodeURIComponent(JSON.stringify({ url: world.url, appId: world.app.name, ...given }))
     const context = await openContext()
     contexts.push(context)
     const page = await context.newPage()
-    await page.goto(
-      `http://127.0.0.1:${vite.config.server.port}/other.html#${encodeURIComponent(JSON.stringify(given))}`,
-    )
+    await prepare(page)
+    await page.goto(`http://127.0.0.1:${vite.config.server.port}/${file}#${hash}`)
     return page
   }
 
@@ -141,6 +152,103 @@ describeWith(chromiumProgram, 'the page of docs/front-end.md', () => {
     await soon(async () => {
       expect(texts(await world.get('/users/eve/messages', { as: 'fay' }))).toEqual(['for Eve', 'from Eve'])
     })
+  })
+
+  it('keeps what is written to one out of the conversation with another, and out of other threads', async () => {
+    await createUsers(world, 'hal', 'ida', 'jon')
+    const page = await openPart('ConversationView', 'hal', { peers: ['ida', 'jon'] })
+    await page.getByLabel('Write to Ida').fill('for Ida')
+    await page.getByRole('button', { name: 'Next' }).click()
+    expect(await page.getByLabel('Write to Jon').inputValue()).toBe('')
+
+    const ids = [await say(world, 'ida', 'hal', 'one'), await say(world, 'ida', 'hal', 'two')].map(({ id }) => id)
+    const threads = await openPart('ThreadView', 'hal', { peers: ['ida'], ids })
+    await threads.getByText('one').waitFor()
+    await threads.locator('textarea').fill('about one')
+    await threads.getByRole('button', { name: 'Next' }).click()
+    await threads.getByText('two').waitFor()
+    expect(await threads.locator('textarea').inputValue()).toBe('')
+  })
+
+  it('shows nothing of the conversation before beside another one that it is led to', async () => {
+    await createUsers(world, 'kim', 'lea', 'max')
+    await say(world, 'lea', 'kim', 'hello')
+    const page = await openPart('Chat', 'kim', { peers: ['lea', 'max'] })
+    await page.locator('main article', { hasText: 'hello' }).hover()
+    await page.getByRole('button', { name: 'Actions' }).click()
+    await page.getByRole('menuitem', { name: 'Reply in thread' }).click()
+    const thread = page.getByRole('region', { name: 'Thread' })
+    await thread.waitFor()
+    await page.getByRole('button', { name: 'Next' }).click()
+    await page.getByRole('heading', { name: 'Max' }).waitFor()
+    await thread.waitFor({ state: 'detached' })
+  })
+
+  it('sends nothing by the Enter that ends the input of a word, also where a browser says so by its code alone', async () => {
+    await createUsers(world, 'ned', 'oda')
+    const page = await openPart('ConversationView', 'ned', { peers: ['oda'] })
+    const composer = page.getByLabel('Write to Oda')
+    await composer.fill('火锅')
+    await composer.dispatchEvent('keydown', { key: 'Enter', keyCode: 229 })
+    await composer.pressSequentially('!')
+    await composer.press('Enter')
+    await soon(async () => expect(texts(await world.get('/users/oda/messages', { as: 'ned' }))).toEqual(['火锅!']))
+  })
+
+  it('shows in the list of conversations who comes and goes', async () => {
+    await createUsers(world, 'pia', 'quy')
+    await say(world, 'quy', 'pia', 'hello')
+    const page = await openPart('Chat', 'pia', { peers: [] })
+    const [row, online] = ['.parley-conversation', '.parley-conversation [data-online]']
+    await page.locator(row).waitFor()
+    expect(await page.locator(online).count()).toBe(0)
+    const other = await openPart('Chat', 'quy', { peers: [] })
+    await page.locator(online).waitFor()
+    await other.close()
+    await page.locator(online).waitFor({ state: 'detached' })
+  })
+
+  it('says that more members of a group could not be loaded, and loads them when it is told to again', async () => {
+    await createUsers(world, 'ray', 'sam')
+    await createGroup(world, 'choir', 'ray', { participants: ['sam'] })
+    await sayInGroup(world, 'sam', 'choir', 'la la')
+    const page = await openPart('Chat', 'ray', { peers: [] })
+    const problems: string[] = []
+    page.on('pageerror', ({ message }) => problems.push(message))
+    let isRefused = false
+    let total = 150
+    await page.route('**/groups/choir/members?*', async (route) => {
+      if (isRefused) return route.fulfill({ status: 500, json: {} })
+      const response = await route.fetch()
+      const json = await response.json()
+      json.meta.pagination.total = total
+      return route.fulfill({ response, json })
+    })
+    await page.getByRole('button', { name: /^choir/i }).click()
+    await page.getByRole('button', { name: 'Members' }).click()
+    const panel = page.getByRole('region', { name: 'Members' })
+    const more = panel.getByRole('button', { name: 'Load more' })
+    await more.waitFor()
+    isRefused = true
+    await more.click()
+    await panel.getByText('This could not be loaded.').waitFor()
+    isRefused = false
+    total = 2
+    await more.click()
+    await more.waitFor({ state: 'detached' })
+    expect(await panel.innerText()).not.toContain('could not')
+    expect(problems).toEqual([])
+  })
+
+  it('gives what was said today its date once the day is over', async () => {
+    await createUsers(world, 'tea', 'uma')
+    await say(world, 'uma', 'tea', 'good night')
+    const page = await openPart('Chat', 'tea', { peers: ['uma'] }, (opened) => opened.clock.install())
+    const today = page.locator('.parley-day', { hasText: 'Today' })
+    await today.waitFor()
+    await page.clock.fastForward('24:00:00')
+    await today.waitFor({ state: 'detached' })
+    expect(await page.locator('.parley-day').count()).toBe(1)
   })
 
   it('has a back end that lives on while the service is away, and says so', async () => {
@@ -200,6 +308,38 @@ function Page() {
     <ParleyProvider client={clients[Math.min(drawn, clients.length - 1)]}>
       <button onClick={() => setDrawn(drawn + 1)}>Drawn {drawn}</button>
       <Chat initialPeer={{ uid: peer }} />
+    </ParleyProvider>
+  )
+}
+
+createRoot(document.getElementById('root')).render(<Page />)
+`
+
+const partsPage = `
+import { createLiveClient } from '@parley/client'
+import { Chat, ConversationView, ParleyProvider, ThreadView } from '@parley/react'
+import '@parley/react/styles.css'
+import { useState } from 'react'
+import { createRoot } from 'react-dom/client'
+
+const { part, url, appId, authToken, peers, ids = [] } = JSON.parse(decodeURIComponent(location.hash.slice(1)))
+const client = createLiveClient({ url, appId, authToken })
+const nothing = () => {}
+
+function Part({ at }) {
+  const uid = peers[Math.min(at, peers.length - 1)]
+  const peer = uid && { uid }
+  if (part === 'Chat') return <Chat initialPeer={peer} />
+  if (part === 'ConversationView') return <ConversationView peer={peer} onShow={nothing} />
+  return <ThreadView peer={peer} parentId={ids[at]} onClose={nothing} />
+}
+
+function Page() {
+  const [at, setAt] = useState(0)
+  return (
+    <ParleyProvider client={client}>
+      <button onClick={() => setAt(at + 1)}>Next</button>
+      <Part at={at} />
     </ParleyProvider>
   )
 }
