@@ -6,6 +6,7 @@ import { pullEvents } from '../support/events.ts'
 import { addRules } from '../support/held.ts'
 import { logsOf, patch, sendNow, setUpCustomPush } from '../support/notifications.ts'
 import { createOwnServices, type OwnServices, type Service } from '../support/own-services.ts'
+import { createReachable, endWindows, setUpCustom } from '../support/unread.ts'
 import { soon } from '../support/until.ts'
 import { closeEndpoints, open } from '../support/webhooks.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
@@ -181,6 +182,60 @@ describe('a notification that waits', () => {
     } finally {
       removeRules()
     }
+  })
+})
+
+describe('notifications of a conversation that is gone', () => {
+  /** As if it was erased after those whom to notify were read, and before that was written. */
+  const leaveBehind = (world: World, count: number) =>
+    own.query(
+      `insert into notification_deliveries (app_id, uid, channel, provider_kind, provider_id, provider, trigger, event,
+         conversation, message, kind, receiver, status, gates, due_at, expires_at, created_at, opened_sent_at, opened_id)
+       select app_id, uid, channel, provider_kind, provider_id, provider, trigger, event, 9000000000000 + i, message, kind,
+         receiver, status, gates, 0, expires_at, created_at, opened_sent_at, opened_id
+       from notification_deliveries
+       cross join generate_series(1, $2::int) i
+       where app_id = $1`,
+      [world.app.appId, count],
+    )
+  const outcomesOf = async (world: World) => {
+    const rows = await own.query<{ outcome: string; count: number }>(
+      `select coalesce(reason, status) as outcome, count(*)::int as count
+       from notification_deliveries
+       where app_id = $1
+       group by 1
+       order by 1`,
+      [world.app.appId],
+    )
+    return Object.fromEntries(rows.map(({ outcome, count }) => [outcome, count]))
+  }
+  /** More than are read together. */
+  const many = 401
+
+  it('end, and keep back no push of others', async () => {
+    const [world, endpoint] = [await createWorld(service), await open()]
+    await createUsers(world, 'alice', 'bob')
+    await setUpCustomPush(world, endpoint.url)
+    endpoint.behave(putOff)
+    await say(world, 'alice', 'bob', 'hello')
+    await soon(() => expect(endpoint.received).toHaveLength(1))
+    await leaveBehind(world, many)
+    await goOn(world, endpoint)
+    const progress = () => outcomesOf(world).then(JSON.stringify)
+    await soon(async () => expect(await outcomesOf(world)).toEqual({ delivered: 1, NOT_FOUND: many }), { progress })
+    expect(endpoint.received).toHaveLength(1)
+  })
+
+  it('end, and keep back no e-mail of others', async () => {
+    const [world, endpoint] = [await createWorld(service), await open()]
+    await createReachable(world, 'alice', 'bob')
+    await setUpCustom(world, 'email', endpoint.url)
+    await say(world, 'alice', 'bob', 'hello')
+    await soon(async () => expect(await logsOf(world)).toHaveLength(1))
+    await leaveBehind(world, 30)
+    await endWindows(own, world)
+    await soon(async () => expect(await outcomesOf(world)).toEqual({ delivered: 1, NOT_FOUND: 30 }))
+    expect(endpoint.received).toHaveLength(1)
   })
 })
 

@@ -64,9 +64,9 @@ function messageOf({ message }: DueNotification, stored: StoredMessages): Stored
   return found !== undefined && isHeld(found) ? undefined : found
 }
 
-/** What it is about; undefined where nobody is notified of that by now, or it is kept no more. */
+/** What it is about; undefined where nobody is notified of that by now, or it or its conversation is kept no more. */
 function happeningOf(due: DueNotification, stored: StoredMessages): Happening | undefined {
-  if (due.event === null) return undefined
+  if (due.event === null || due.kind === null) return undefined
   return happeningBy(due.event, factsOf(messageOf(due, stored), due), due.kind)
 }
 

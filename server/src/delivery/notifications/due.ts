@@ -26,7 +26,8 @@ export interface DueNotification {
   readonly conversation: number
   readonly message: number | null
   readonly reaction: number | null
-  readonly kind: ConversationKind
+  /** Null: its conversation is gone, which may happen while it is planned. */
+  readonly kind: ConversationKind | null
   readonly first: string
   readonly second: string
   readonly attempts: number
@@ -85,7 +86,7 @@ type Columns = readonly [
   conversation: number,
   message: number | null,
   reaction: number | null,
-  kind: ConversationKind,
+  kind: ConversationKind | null,
   first: string,
   second: string,
   attempts: number,
@@ -105,7 +106,7 @@ type Columns = readonly [
 const select = inOrder(
   statement(`
   select d.id, d.uid, d.digest, t.sealed, d.platform, d.trigger, d.event, e.trigger, e.data, d.conversation, d.message, d.reaction,
-    ${kindSql('c.kind')}, c.first, c.second, d.attempts, d.created_at, d.expires_at, p.preferences, p.timezone, u.role, mu.until,
+    ${kindSql('c.kind')}, coalesce(c.first, ''), coalesce(c.second, ''), d.attempts, d.created_at, d.expires_at, p.preferences, p.timezone, u.role, mu.until,
     ${flagsSql},
     m.sender, q.sender, a.sender
   from (
@@ -119,8 +120,8 @@ const select = inOrder(
     order by due_at
     limit $4
   ) d
-  cross join lateral (${conversationOf('d')}
-  ) c
+  left join lateral (${conversationOf('d')}
+  ) c on true
   left join lateral (
     select e.trigger, e.data
     from events e

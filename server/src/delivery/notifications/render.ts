@@ -144,6 +144,7 @@ function namedBy(due: DueNotification): string[] {
 
 /** @returns undefined where what it is about is gone */
 function render(due: DueNotification, known: Known): Notification | undefined {
+  if (due.kind === null) return undefined
   const { settings } = known.app
   const isPrivate = privacyOf(known.app, due.preferences ?? {}).value
   const told = tell(due, known, { templates: settings.templates, isPrivate, isGroup: due.kind === 'group' })
