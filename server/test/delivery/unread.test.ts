@@ -349,6 +349,20 @@ describe('an e-mail', () => {
     expect(endpoint.received).toEqual([])
   })
 
+  it('is sent of a message that comes once the time of the last window is over, before that is seen', async () => {
+    const { world, endpoint } = await mailWorld('alice', 'bob', 'carol')
+    await say(world, 'alice', 'bob', 'one')
+    await say(world, 'alice', 'carol', 'one')
+    await waitForWindows(world, 'email bob', 'email carol')
+    await own.query('update notification_deliveries set expires_at = 1 where app_id = $1', [world.app.appId])
+    await say(world, 'alice', 'bob', 'two')
+    await whenPlanned(own, world)
+    expect(await openWindowsOf(own, world)).toEqual(['email bob', 'email carol'])
+    await endWindows(own, world)
+    await soon(async () => expect(await outcomes(world)).toEqual(['bob sent', 'carol TIMED_OUT']))
+    expect(told(endpoint)).toEqual(['bob: one, two'])
+  })
+
   it('of two windows is not sent twice where nothing came between', async () => {
     const { world, endpoint } = await mailWorld('alice', 'bob')
     await say(world, 'alice', 'bob', 'one')
