@@ -239,6 +239,52 @@ describe('notifications of a conversation that is gone', () => {
   })
 })
 
+describe('a reaction', () => {
+  const reaction = (id: string, emoji: string) => `/messages/${id}/reactions/${emoji}`
+  const react = async (world: World, as: string, id: string, emoji: string) =>
+    dataOf(await world.post(reaction(id, emoji), undefined, { as }))
+  const outcomes = async (world: World, reactionSender: string) => {
+    const logs: Array<{ uid: string; reason?: string; success?: boolean }> = await logsOf(
+      world,
+      `?reactionSender=${reactionSender}`,
+    )
+    return Object.fromEntries(logs.map(({ uid, reason, success }) => [uid, reason ?? success]))
+  }
+
+  it('is not pushed to who sees no reactions, or none of members of that scope', async () => {
+    const [world, endpoint] = [await createWorld(service), await open()]
+    await createUsers(world, 'alice', 'bob', 'mike', 'pete', 'paula', 'dave')
+    await createGroup(world, 'team', 'alice', {
+      ...{ admins: ['bob', 'dave'], moderators: ['mike'], participants: ['pete', 'paula'] },
+    })
+    dataOf(await world.post('/roles', { role: 'narrow', name: 'narrow' }))
+    dataOf(await world.put('/users/dave', { role: 'narrow' }))
+    dataOf(await world.put('/roles/narrow/permissions', { permissions: { listReactions: 'deny' } }))
+    const setOn = async (scope: string, permissions: object) =>
+      dataOf(await world.put(`/groups/team/scopes/${scope}/permissions`, { permissions }))
+    await setOn('moderator', { listReactions: 'deny' })
+    await setOn('participant', { 'listReactions.allowedScopes': ['admin', 'moderator'] })
+    await setUpCustomPush(world, endpoint.url)
+    dataOf(await patch(world, '/notifications/v1/settings', { preferences: { group: { reactionsSetting: 3 } } }))
+    const { id } = await sayInGroup(world, 'alice', 'team', 'hello')
+    await react(world, 'pete', id, 'a')
+    await react(world, 'mike', id, 'b')
+    await soon(async () => {
+      expect(await outcomes(world, 'pete')).toEqual({
+        ...{ alice: true, bob: true, mike: 'NOT_VISIBLE', paula: 'NOT_VISIBLE', dave: 'NOT_VISIBLE' },
+      })
+      expect(await outcomes(world, 'mike')).toEqual({
+        ...{ alice: true, bob: true, pete: true, paula: true, dave: 'NOT_VISIBLE' },
+      })
+    })
+    const [stopped] = (await explain(world, 'paula', id)).filter(
+      ({ reactionSender }: { reactionSender?: string }) => reactionSender === 'pete',
+    )
+    const closed = stopped.gates.filter(({ passes }: { passes: boolean }) => !passes)
+    expect(closed).toEqual([{ gate: 'message', value: 'hidden', setBy: 'chat', passes: false }])
+  })
+})
+
 describe('an explanation', () => {
   const deleted = { gate: 'message', value: 'deleted', setBy: 'chat', passes: false }
 
