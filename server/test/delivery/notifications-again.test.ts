@@ -4,7 +4,7 @@ import { createGroup, dataOf, refusal, say, sayInGroup } from '../support/chat.t
 import type { Endpoint } from '../support/endpoint.ts'
 import { pullEvents } from '../support/events.ts'
 import { addRules } from '../support/held.ts'
-import { logsOf, patch, sendNow, setUpCustomPush } from '../support/notifications.ts'
+import { logsOf, patch, sendNow, setUpCustomPush, toldTo } from '../support/notifications.ts'
 import { createOwnServices, type OwnServices, type Service } from '../support/own-services.ts'
 import { createReachable, endWindows, setUpCustom } from '../support/unread.ts'
 import { soon } from '../support/until.ts'
@@ -243,6 +243,8 @@ describe('a reaction', () => {
   const reaction = (id: string, emoji: string) => `/messages/${id}/reactions/${emoji}`
   const react = async (world: World, as: string, id: string, emoji: string) =>
     dataOf(await world.post(reaction(id, emoji), undefined, { as }))
+  const takeBack = async (world: World, as: string, id: string, emoji: string) =>
+    dataOf(await world.delete(reaction(id, emoji), undefined, { as }))
   const outcomes = async (world: World, reactionSender: string) => {
     const logs: Array<{ uid: string; reason?: string; success?: boolean }> = await logsOf(
       world,
@@ -282,6 +284,30 @@ describe('a reaction', () => {
     )
     const closed = stopped.gates.filter(({ passes }: { passes: boolean }) => !passes)
     expect(closed).toEqual([{ gate: 'message', value: 'hidden', setBy: 'chat', passes: false }])
+  })
+
+  it('is not pushed once it is taken back; given again, it is pushed once', async () => {
+    const [world, endpoint] = [await createWorld(service), await open()]
+    await createUsers(world, 'alice', 'bob')
+    await setUpCustomPush(world, endpoint.url)
+    endpoint.behave(putOff)
+    const { id } = await say(world, 'alice', 'bob', 'hello')
+    for (const emoji of ['stays', 'gone', 'again']) await react(world, 'bob', id, emoji)
+    for (const emoji of ['gone', 'again']) await takeBack(world, 'bob', id, emoji)
+    await react(world, 'bob', id, 'again')
+    await soon(async () => expect(await logsOf(world)).toHaveLength(5))
+    await soon(() => expect(endpoint.received.length).toBeGreaterThan(0))
+    await goOn(world, endpoint)
+    await soon(async () => {
+      const logs = await logsOf(world, '?trigger=message_reaction_added')
+      expect(logs.map(({ reason, success }: { reason?: string; success?: boolean }) => reason ?? success)).toEqual([
+        ...[true, 'NOT_FOUND', 'NOT_FOUND', true],
+      ])
+    })
+    expect(toldTo(endpoint).filter((one) => one.startsWith('alice'))).toEqual([
+      'alice: Bob, Reacted to your message: again',
+      'alice: Bob, Reacted to your message: stays',
+    ])
   })
 })
 

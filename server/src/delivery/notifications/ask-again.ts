@@ -52,7 +52,10 @@ export async function askAgain(
     due.map((one): [number, Decision | 'later'] => {
       const about = happened.get(one.id)
       const isInTime = now < one.expiresAt
-      if (about === undefined) return [one.id, decidedGone(one.event === null ? 'event' : 'message', { isInTime })]
+      if (about === undefined) {
+        const gone = one.event === null || one.isTakenBack ? 'event' : 'message'
+        return [one.id, decidedGone(gone, { isInTime })]
+      }
       const isShown = isChange(about) ? sentBefore.isShown(one.message ?? 0, one, one.id) : undefined
       if (isChange(about) && isShown === undefined) return [one.id, 'later']
       const facts = { message: messageOf(one, stored), isShown, isHidden: hidden.has(one.id), isInTime }
@@ -69,7 +72,7 @@ function messageOf({ message }: DueNotification, stored: StoredMessages): Stored
 
 /** What it is about; undefined where nobody is notified of that by now, or it or its conversation is kept no more. */
 function happeningOf(due: DueNotification, stored: StoredMessages): Happening | undefined {
-  if (due.event === null || due.kind === null) return undefined
+  if (due.event === null || due.kind === null || due.isTakenBack) return undefined
   return happeningBy(due.event, factsOf(messageOf(due, stored), due), due.kind)
 }
 

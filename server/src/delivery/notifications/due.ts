@@ -49,6 +49,8 @@ export interface DueNotification {
   readonly takesPart: boolean
   /** Permissions are set in the group. */
   readonly isRestricted: boolean
+  /** It is about a reaction, which was taken back since. */
+  readonly isTakenBack: boolean
   /** Who wrote the message, and the one that it quotes. */
   readonly sender: string | null
   readonly quotedSender: string | null
@@ -66,6 +68,14 @@ const flags = {
   isActive: 'u.uid is not null and u.deactivated_at is null',
   takesPart: 'c.kind = 1 or g.uid is not null',
   isRestricted: 'coalesce(g.permissions_version <> 0, false)',
+  isTakenBack: `d.reaction is not null and not exists (
+      select
+      from reactions r
+      where r.app_id = d.app_id
+      and r.message_id = d.message
+      and r.id = d.reaction
+      offset 0
+    )`,
   mayHaveArrived: 'd.reason is not null',
 } as const
 const flagNames = Object.keys(flags) as Array<keyof typeof flags>
@@ -224,6 +234,7 @@ function dueOf(row: Columns, provider: number): DueNotification {
     isActive: has(row, 'isActive'),
     takesPart: has(row, 'takesPart'),
     isRestricted: has(row, 'isRestricted'),
+    isTakenBack: has(row, 'isTakenBack'),
     sender: row[23],
     quotedSender: row[24],
     actedBy: row[25],
