@@ -8,7 +8,7 @@ import { createOwnServices, type OwnServices, type Service } from '../support/ow
 import { createReachable, endWindows, openWindowsOf, setUpCustom, whenPlanned } from '../support/unread.ts'
 import { soon } from '../support/until.ts'
 import { closeEndpoints, open } from '../support/webhooks.ts'
-import { createUsers, createWorld, type World } from '../support/world.ts'
+import { createUsers, createWorld, servedBy, type World } from '../support/world.ts'
 
 /** Epoch milliseconds by which is decided; undefined: the machine's. */
 let clock: number | undefined
@@ -361,6 +361,28 @@ describe('an e-mail', () => {
     await endWindows(own, world)
     await soon(async () => expect(await outcomes(world)).toEqual(['bob sent', 'carol TIMED_OUT']))
     expect(told(endpoint)).toEqual(['bob: one, two'])
+  })
+
+  it('by a mail server that the operator has taken away waits and says so, until its time is over', async () => {
+    const services = await createOwnServices()
+    try {
+      const before = await services.start()
+      const set = await createWorld(before)
+      await createReachable(set, 'alice', 'bob')
+      dataOf(await set.put('/notifications/email/v1/providers/smtp', { isEnabled: true }))
+      await before.parley.close()
+      const after = await services.start({ SMTP_URL: '', MAIL_FROM: '' })
+      const world = servedBy(set, after.url)
+      await say(world, 'alice', 'bob', 'hello')
+      await soon(async () => expect(await openWindowsOf(services, world)).toEqual(['email bob']))
+      await endWindows(services, world)
+      const error = expect.stringContaining('the operator has set no mail server')
+      await soon(async () => expect(await logsOf(world)).toMatchObject([{ provider: 'smtp', error }]))
+      await services.query('update notification_deliveries set due_at = 1, expires_at = 1')
+      await soon(async () => expect(await outcomes(world)).toEqual(['bob TIMED_OUT']))
+    } finally {
+      await services.close()
+    }
   })
 
   it('of two windows is not sent twice where nothing came between', async () => {
