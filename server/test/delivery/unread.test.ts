@@ -385,6 +385,28 @@ describe('an e-mail', () => {
     }
   })
 
+  it('counts what its user sees, and nothing that is hidden from them', async () => {
+    const { world, endpoint } = await mailWorld('alice', 'bob', 'carol', 'dave')
+    await createGroup(world, 'team', 'alice', { admins: ['carol'], participants: ['bob'] })
+    dataOf(await world.post('/roles', { role: 'narrow', name: 'narrow' }))
+    dataOf(await world.put('/users/dave', { role: 'narrow' }))
+    const permissions = { 'listMessages.allowedMessageCategories': 'message' }
+    dataOf(await world.put('/roles/narrow/permissions', { permissions }))
+    dataOf(await world.put('/groups/team/scopes/participant/permissions', { permissions }))
+    const poll = { category: 'custom', type: 'poll', data: { customData: { question: '?' } } }
+    for (let i = 0; i < 2; i++) {
+      await say(world, 'alice', 'dave', '', poll)
+      await sayInGroup(world, 'alice', 'team', '', poll)
+    }
+    await say(world, 'alice', 'dave', 'hello')
+    await sayInGroup(world, 'alice', 'team', 'hello')
+    await waitForWindows(world, 'email bob', 'email carol', 'email dave')
+    await endWindows(own, world)
+    await soon(() => expect(endpoint.received).toHaveLength(3))
+    const counts = endpoint.received.map(({ body: { data } }) => `${data.to.uid} ${data.unreadMessageCount}`)
+    expect(counts.sort()).toEqual(['bob 1', 'carol 3', 'dave 1'])
+  })
+
   it('of two windows is not sent twice where nothing came between', async () => {
     const { world, endpoint } = await mailWorld('alice', 'bob')
     await say(world, 'alice', 'bob', 'one')

@@ -4,7 +4,7 @@ import type { StoredMessage } from '../../chat/messages/rows.ts'
 import { isHeld } from '../../chat/messages/traits.ts'
 import { type Decision, decide, decidedGone, type Happening, type Recipient } from '../../chat/notifications/decide.ts'
 import type { NotificationSettingsStore } from '../../chat/notifications/settings.ts'
-import type { RolePolicies } from '../../chat/roles/policies.ts'
+import type { PolicyMap, RolePolicies } from '../../chat/roles/policies.ts'
 import { readParticipations } from '../../chat/sight/participation.ts'
 import { visibleReactions } from '../../chat/sight/reactions.ts'
 import { hidesByRole, readVisible, type Viewer } from '../../chat/sight/sight.ts'
@@ -102,7 +102,7 @@ async function readHidden(
   const ofApp = await policies.ofApp(appId)
   const hidden = new Set<number>()
   for (const one of due) {
-    const viewer: Viewer = { uid: one.uid, policy: ofApp.get(one.role ?? '') }
+    const viewer = viewerOf(one, ofApp)
     const message = one.message === null ? undefined : stored.get(one.message)
     if (message === undefined) continue
     const seesAll =
@@ -110,6 +110,11 @@ async function readHidden(
     if (!seesAll) hidden.add(one.id)
   }
   return hidden
+}
+
+/** Who is notified, as somebody who looks. */
+export function viewerOf({ uid, role }: Pick<DueNotification, 'uid' | 'role'>, policies: PolicyMap): Viewer {
+  return { uid, policy: policies.get(role ?? '') }
 }
 
 async function seesMessage(
