@@ -162,7 +162,7 @@ describe('a restore', () => {
     expect(await run(empty, folder, 'restore', [id])).toMatchObject({ code: 0 })
     const { url } = await empty.start()
     const again = servedBy(world, url)
-    const users = { late: { name: 'Late' }, other: { name: 'Other' } }
+    const users = { late: { uid: 'late', name: 'Late' }, other: { uid: 'other', name: 'Other' } }
     const imported = dataOf(await again.post('/data_import/users', { users }))
     expect(imported.other).toMatchObject({ success: true })
     expect(imported.late).toMatchObject({ success: false })

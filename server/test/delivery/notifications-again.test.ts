@@ -4,8 +4,9 @@ import { createGroup, dataOf, refusal, say, sayInGroup } from '../support/chat.t
 import type { Endpoint } from '../support/endpoint.ts'
 import { pullEvents } from '../support/events.ts'
 import { addRules } from '../support/held.ts'
-import { logsOf, patch, sendNow, setUpCustomPush } from '../support/notifications.ts'
+import { logsOf, patch, sendNow, setUpCustomPush, toldTo } from '../support/notifications.ts'
 import { createOwnServices, type OwnServices, type Service } from '../support/own-services.ts'
+import { createReachable, endWindows, setUpCustom } from '../support/unread.ts'
 import { soon } from '../support/until.ts'
 import { closeEndpoints, open } from '../support/webhooks.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
@@ -181,6 +182,132 @@ describe('a notification that waits', () => {
     } finally {
       removeRules()
     }
+  })
+})
+
+describe('notifications of a conversation that is gone', () => {
+  /** As if it was erased after those whom to notify were read, and before that was written. */
+  const leaveBehind = (world: World, count: number) =>
+    own.query(
+      `insert into notification_deliveries (app_id, uid, channel, provider_kind, provider_id, provider, trigger, event,
+         conversation, message, kind, receiver, status, gates, due_at, expires_at, created_at, opened_sent_at, opened_id)
+       select app_id, uid, channel, provider_kind, provider_id, provider, trigger, event, 9000000000000 + i, message, kind,
+         receiver, status, gates, 0, expires_at, created_at, opened_sent_at, opened_id
+       from notification_deliveries
+       cross join generate_series(1, $2::int) i
+       where app_id = $1`,
+      [world.app.appId, count],
+    )
+  const outcomesOf = async (world: World) => {
+    const rows = await own.query<{ outcome: string; count: number }>(
+      `select coalesce(reason, status) as outcome, count(*)::int as count
+       from notification_deliveries
+       where app_id = $1
+       group by 1
+       order by 1`,
+      [world.app.appId],
+    )
+    return Object.fromEntries(rows.map(({ outcome, count }) => [outcome, count]))
+  }
+  /** More than are read together. */
+  const many = 401
+
+  it('end, and keep back no push of others', async () => {
+    const [world, endpoint] = [await createWorld(service), await open()]
+    await createUsers(world, 'alice', 'bob')
+    await setUpCustomPush(world, endpoint.url)
+    endpoint.behave(putOff)
+    await say(world, 'alice', 'bob', 'hello')
+    await soon(() => expect(endpoint.received).toHaveLength(1))
+    await leaveBehind(world, many)
+    await goOn(world, endpoint)
+    const progress = () => outcomesOf(world).then(JSON.stringify)
+    await soon(async () => expect(await outcomesOf(world)).toEqual({ delivered: 1, NOT_FOUND: many }), { progress })
+    expect(endpoint.received).toHaveLength(1)
+  })
+
+  it('end, and keep back no e-mail of others', async () => {
+    const [world, endpoint] = [await createWorld(service), await open()]
+    await createReachable(world, 'alice', 'bob')
+    await setUpCustom(world, 'email', endpoint.url)
+    await say(world, 'alice', 'bob', 'hello')
+    await soon(async () => expect(await logsOf(world)).toHaveLength(1))
+    await leaveBehind(world, 30)
+    await endWindows(own, world)
+    await soon(async () => expect(await outcomesOf(world)).toEqual({ delivered: 1, NOT_FOUND: 30 }))
+    expect(endpoint.received).toHaveLength(1)
+  })
+})
+
+describe('a reaction', () => {
+  const reaction = (id: string, emoji: string) => `/messages/${id}/reactions/${emoji}`
+  const react = async (world: World, as: string, id: string, emoji: string) =>
+    dataOf(await world.post(reaction(id, emoji), undefined, { as }))
+  const takeBack = async (world: World, as: string, id: string, emoji: string) =>
+    dataOf(await world.delete(reaction(id, emoji), undefined, { as }))
+  const outcomes = async (world: World, reactionSender: string) => {
+    const logs: Array<{ uid: string; reason?: string; success?: boolean }> = await logsOf(
+      world,
+      `?reactionSender=${reactionSender}`,
+    )
+    return Object.fromEntries(logs.map(({ uid, reason, success }) => [uid, reason ?? success]))
+  }
+
+  it('is not pushed to who sees no reactions, or none of members of that scope', async () => {
+    const [world, endpoint] = [await createWorld(service), await open()]
+    await createUsers(world, 'alice', 'bob', 'mike', 'pete', 'paula', 'dave')
+    await createGroup(world, 'team', 'alice', {
+      ...{ admins: ['bob', 'dave'], moderators: ['mike'], participants: ['pete', 'paula'] },
+    })
+    dataOf(await world.post('/roles', { role: 'narrow', name: 'narrow' }))
+    dataOf(await world.put('/users/dave', { role: 'narrow' }))
+    dataOf(await world.put('/roles/narrow/permissions', { permissions: { listReactions: 'deny' } }))
+    const setOn = async (scope: string, permissions: object) =>
+      dataOf(await world.put(`/groups/team/scopes/${scope}/permissions`, { permissions }))
+    await setOn('moderator', { listReactions: 'deny' })
+    await setOn('participant', { 'listReactions.allowedScopes': ['admin', 'moderator'] })
+    await setUpCustomPush(world, endpoint.url)
+    dataOf(await patch(world, '/notifications/v1/settings', { preferences: { group: { reactionsSetting: 3 } } }))
+    const { id } = await sayInGroup(world, 'alice', 'team', 'hello')
+    await react(world, 'pete', id, 'a')
+    await react(world, 'mike', id, 'b')
+    await soon(async () => {
+      expect(await outcomes(world, 'pete')).toEqual({
+        ...{ alice: true, bob: true, mike: 'NOT_VISIBLE', paula: 'NOT_VISIBLE', dave: 'NOT_VISIBLE' },
+      })
+      expect(await outcomes(world, 'mike')).toEqual({
+        ...{ alice: true, bob: true, pete: true, paula: true, dave: 'NOT_VISIBLE' },
+      })
+    })
+    const [stopped] = (await explain(world, 'paula', id)).filter(
+      ({ reactionSender }: { reactionSender?: string }) => reactionSender === 'pete',
+    )
+    const closed = stopped.gates.filter(({ passes }: { passes: boolean }) => !passes)
+    expect(closed).toEqual([{ gate: 'message', value: 'hidden', setBy: 'chat', passes: false }])
+  })
+
+  it('is not pushed once it is taken back; given again, it is pushed once', async () => {
+    const [world, endpoint] = [await createWorld(service), await open()]
+    await createUsers(world, 'alice', 'bob')
+    await setUpCustomPush(world, endpoint.url)
+    endpoint.behave(putOff)
+    const { id } = await say(world, 'alice', 'bob', 'hello')
+    for (const emoji of ['stays', 'gone', 'again']) await react(world, 'bob', id, emoji)
+    for (const emoji of ['gone', 'again']) await takeBack(world, 'bob', id, emoji)
+    await react(world, 'bob', id, 'again')
+    await soon(async () => expect(await logsOf(world)).toHaveLength(5))
+    await soon(() => expect(endpoint.received.length).toBeGreaterThan(0))
+    await goOn(world, endpoint)
+    await soon(async () => {
+      const logs = await logsOf(world, '?trigger=message_reaction_added')
+      expect(logs.map(({ reason, success }: { reason?: string; success?: boolean }) => reason ?? success)).toEqual([
+        ...[true, 'NOT_FOUND', 'NOT_FOUND', true],
+      ])
+    })
+    expect(toldTo(endpoint).filter((one) => one.startsWith('alice'))).toEqual([
+      'alice: Bob, Reacted to your message: again',
+      'alice: Bob, Reacted to your message: stays',
+    ])
   })
 })
 

@@ -481,6 +481,40 @@ describe('a preview', () => {
 })
 
 describe('the badge', () => {
+  it('counts what its user sees, and nothing that is hidden from them by their role or scope', async () => {
+    const { world, endpoint } = await notifiedWorld('alice', 'bob', 'carol', 'dave')
+    await createGroup(world, 'team', 'alice', { admins: ['carol'], participants: ['bob', 'dave'] })
+    dataOf(await world.post('/roles', { role: 'narrow', name: 'narrow' }))
+    dataOf(await world.put('/users/dave', { role: 'narrow' }))
+    const permissions = { 'listMessages.allowedMessageCategories': 'message' }
+    dataOf(await world.put('/roles/narrow/permissions', { permissions }))
+    dataOf(await world.put('/groups/team/scopes/participant/permissions', { permissions }))
+    const poll = { category: 'custom', type: 'poll', data: { customData: { question: '?' } } }
+    const to = (receiver: string, receiverType: string) => ({ receiver, receiverType, ...poll })
+    for (const uid of ['bob', 'dave']) dataOf(await world.post('/messages', to(uid, 'user'), { as: 'alice' }))
+    dataOf(await world.post('/messages', to('team', 'group'), { as: 'alice' }))
+    const read = await sayInGroup(world, 'alice', 'team', 'hello')
+    const badges = () =>
+      endpoint.received
+        .map(({ body: { data } }) => `${data.to.uid} ${data.notificationDetails.unreadMessageCount}`)
+        .sort()
+    // The poll for bob alone is one that he sees.
+    await soon(() => expect(badges()).toEqual(['bob 2', 'carol 2', 'dave 1']))
+    const unreadOf = async (uid: string) =>
+      dataOf(await world.get('/conversations', { as: uid }))
+        .map(({ unreadMessageCount }: { unreadMessageCount: string }) => Number(unreadMessageCount))
+        .reduce((sum: number, count: number) => sum + count, 0)
+    for (const uid of ['bob', 'carol', 'dave']) expect(badges()).toContain(`${uid} ${await unreadOf(uid)}`)
+    // What is taken back tells the badge as well.
+    dataOf(await patch(world, `/apps/${world.app.name}/settings`, { pushTakeBackRead: true }))
+    endpoint.received.length = 0
+    dataOf(await world.post('/groups/team/conversation/read', { messageId: read.id }, { as: 'dave' }))
+    await soon(() =>
+      expect(endpoint.received.map(({ body }) => body.data.notificationDetails.action)).toEqual(['read']),
+    )
+    expect(badges()).toEqual(['dave 0'])
+  })
+
   it('is exact however much is unread, and what was counted once is not counted with each push', async () => {
     const { world, endpoint } = await notifiedWorld('alice', 'bob')
     const sentAt = Math.floor(Date.now() / 1000) - 3600

@@ -347,6 +347,24 @@ describe('an edit and a deletion', () => {
   })
 })
 
+describe('a notification about a group', () => {
+  it('has a collapse id that Apple takes, however long the guid is', async () => {
+    const world = await pushWorld('alice', 'bob', 'carol')
+    const [ofFcm, ofApns] = [unique('device'), unique('a7')]
+    await registerFcm(world, 'bob', ofFcm, { platform: 'fcm_ios' })
+    await registerApns(world, 'bob', ofApns)
+    const guid = 'g'.repeat(100)
+    await createGroup(world, guid, 'alice', { participants: ['bob'] })
+    dataOf(await patch(world, '/notifications/v1/preferences?uid=bob', { groupPreferences: { groupMemberAdded: 2 } }))
+    dataOf(await world.post(`/groups/${guid}/members`, { participants: ['carol'] }, { as: 'alice' }))
+    await soon(() => expect([toFcm(ofFcm).length, toApns(ofApns).length]).toEqual([1, 1]))
+    const collapseId = 'g'.repeat(64)
+    expect(toApns(ofApns)[0]).toMatchObject({ status: 200, headers: { 'apns-collapse-id': collapseId } })
+    expect(toFcm(ofFcm)[0]?.message).toMatchObject({ apns: { headers: { 'apns-collapse-id': collapseId } } })
+    expect(toFcm(ofFcm)[0]?.data.tag).toBe(guid)
+  })
+})
+
 describe('the message in a push', () => {
   it('has nothing of what it quotes, which may be hidden, and tells nobody who is there', async () => {
     const world = await pushWorld('alice', 'bob', 'carol')

@@ -8,7 +8,7 @@ import { createOwnServices, type OwnServices, type Service } from '../support/ow
 import { createReachable, endWindows, openWindowsOf, setUpCustom, whenPlanned } from '../support/unread.ts'
 import { soon } from '../support/until.ts'
 import { closeEndpoints, open } from '../support/webhooks.ts'
-import { createUsers, createWorld, type World } from '../support/world.ts'
+import { createUsers, createWorld, servedBy, type World } from '../support/world.ts'
 
 /** Epoch milliseconds by which is decided; undefined: the machine's. */
 let clock: number | undefined
@@ -347,6 +347,64 @@ describe('an e-mail', () => {
     await endWindows(own, world)
     await soon(() => expect(told(other)).toEqual(['bob: one, two']))
     expect(endpoint.received).toEqual([])
+  })
+
+  it('is sent of a message that comes once the time of the last window is over, before that is seen', async () => {
+    const { world, endpoint } = await mailWorld('alice', 'bob', 'carol')
+    await say(world, 'alice', 'bob', 'one')
+    await say(world, 'alice', 'carol', 'one')
+    await waitForWindows(world, 'email bob', 'email carol')
+    await own.query('update notification_deliveries set expires_at = 1 where app_id = $1', [world.app.appId])
+    await say(world, 'alice', 'bob', 'two')
+    await whenPlanned(own, world)
+    expect(await openWindowsOf(own, world)).toEqual(['email bob', 'email carol'])
+    await endWindows(own, world)
+    await soon(async () => expect(await outcomes(world)).toEqual(['bob sent', 'carol TIMED_OUT']))
+    expect(told(endpoint)).toEqual(['bob: one, two'])
+  })
+
+  it('by a mail server that the operator has taken away waits and says so, until its time is over', async () => {
+    const services = await createOwnServices()
+    try {
+      const before = await services.start()
+      const set = await createWorld(before)
+      await createReachable(set, 'alice', 'bob')
+      dataOf(await set.put('/notifications/email/v1/providers/smtp', { isEnabled: true }))
+      await before.parley.close()
+      const after = await services.start({ SMTP_URL: '', MAIL_FROM: '' })
+      const world = servedBy(set, after.url)
+      await say(world, 'alice', 'bob', 'hello')
+      await soon(async () => expect(await openWindowsOf(services, world)).toEqual(['email bob']))
+      await endWindows(services, world)
+      const error = expect.stringContaining('the operator has set no mail server')
+      await soon(async () => expect(await logsOf(world)).toMatchObject([{ provider: 'smtp', error }]))
+      await services.query('update notification_deliveries set due_at = 1, expires_at = 1')
+      await soon(async () => expect(await outcomes(world)).toEqual(['bob TIMED_OUT']))
+    } finally {
+      await services.close()
+    }
+  })
+
+  it('counts what its user sees, and nothing that is hidden from them', async () => {
+    const { world, endpoint } = await mailWorld('alice', 'bob', 'carol', 'dave')
+    await createGroup(world, 'team', 'alice', { admins: ['carol'], participants: ['bob'] })
+    dataOf(await world.post('/roles', { role: 'narrow', name: 'narrow' }))
+    dataOf(await world.put('/users/dave', { role: 'narrow' }))
+    const permissions = { 'listMessages.allowedMessageCategories': 'message' }
+    dataOf(await world.put('/roles/narrow/permissions', { permissions }))
+    dataOf(await world.put('/groups/team/scopes/participant/permissions', { permissions }))
+    const poll = { category: 'custom', type: 'poll', data: { customData: { question: '?' } } }
+    for (let i = 0; i < 2; i++) {
+      await say(world, 'alice', 'dave', '', poll)
+      await sayInGroup(world, 'alice', 'team', '', poll)
+    }
+    await say(world, 'alice', 'dave', 'hello')
+    await sayInGroup(world, 'alice', 'team', 'hello')
+    await waitForWindows(world, 'email bob', 'email carol', 'email dave')
+    await endWindows(own, world)
+    await soon(() => expect(endpoint.received).toHaveLength(3))
+    const counts = endpoint.received.map(({ body: { data } }) => `${data.to.uid} ${data.unreadMessageCount}`)
+    expect(counts.sort()).toEqual(['bob 1', 'carol 3', 'dave 1'])
   })
 
   it('of two windows is not sent twice where nothing came between', async () => {

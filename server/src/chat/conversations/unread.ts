@@ -34,7 +34,28 @@ export async function readVisibleUnread(
     ({ kind, first, unread }) => unread > 0 && (byRole || (kind === 'group' && restricted.has(first))),
   )
   if (asked.length === 0) return new Map()
-  const conditions = await readConditions(on, appId, viewer, [...restricted])
+  return countVisibleUnread(
+    on,
+    appId,
+    viewer,
+    asked.map(({ key }) => key),
+    [...restricted],
+  )
+}
+
+/**
+ * The same, of conversations by their keys.
+ * @param guids of the groups among them in which permissions were ever set
+ * @returns nothing where nothing is hidden from the viewer after all
+ */
+export async function countVisibleUnread(
+  on: Queryable,
+  appId: number,
+  viewer: Viewer,
+  conversations: readonly number[],
+  guids: readonly string[],
+): Promise<ReadonlyMap<number, number>> {
+  const conditions = await readConditions(on, appId, viewer, guids)
   if (conditions.length === 0) return new Map()
   const rows = await on.run(sql<{ conversation: number; count: number }>`
     select s.conversation, n.count
@@ -46,6 +67,6 @@ export async function readVisibleUnread(
     ) n
     where s.app_id = ${appKey(appId)}
     and s.uid = ${viewer.uid}
-    and s.conversation = any(${asked.map(({ key }) => key)}::bigint[])`)
+    and s.conversation = any(${conversations}::bigint[])`)
   return new Map(rows.map(({ conversation, count }) => [conversation, count]))
 }

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { readPrivateKey } from '../../chat/notifications/credentials.ts'
 import type { NotificationEndpoints } from '../../config/notifications.ts'
 import { createApnsConnections } from './apns-connections.ts'
+import { collapseIdOf } from './collapse-id.ts'
 import { detailsOf } from './custom.ts'
 import { sendTimeoutMs } from './endpoints.ts'
 import { fit } from './fit.ts'
@@ -79,7 +80,7 @@ export function createApns({ apns, apnsCa }: Pick<NotificationEndpoints, 'apns' 
         'apns-push-type': 'alert',
         'apns-priority': push.action === 'read' ? '5' : '10',
         'apns-expiration': String(Math.floor(device.expiresAt / 1000)),
-        ...(push.action !== 'read' && { 'apns-collapse-id': push.tag.slice(0, 64) }),
+        ...(push.action !== 'read' && { 'apns-collapse-id': collapseIdOf(push.tag) }),
       },
       body: payload,
     }

@@ -1,11 +1,14 @@
 import type { AppSettingsStore } from '../../chat/app-settings.ts'
+import { readMembership } from '../../chat/groups/access.ts'
 import type { StoredMessage } from '../../chat/messages/rows.ts'
 import { isHeld } from '../../chat/messages/traits.ts'
 import { type Decision, decide, decidedGone, type Happening, type Recipient } from '../../chat/notifications/decide.ts'
 import type { NotificationSettingsStore } from '../../chat/notifications/settings.ts'
-import type { RolePolicies } from '../../chat/roles/policies.ts'
+import type { PolicyMap, RolePolicies } from '../../chat/roles/policies.ts'
+import { readParticipations } from '../../chat/sight/participation.ts'
+import { visibleReactions } from '../../chat/sight/reactions.ts'
 import { hidesByRole, readVisible, type Viewer } from '../../chat/sight/sight.ts'
-import type { Database } from '../../store/database.ts'
+import type { Database, Queryable } from '../../store/database.ts'
 import type { DueNotification } from './due.ts'
 import { happeningBy, isChange, type MessageFactsRow } from './happenings.ts'
 import { readSentBefore } from './sent-before.ts'
@@ -49,7 +52,10 @@ export async function askAgain(
     due.map((one): [number, Decision | 'later'] => {
       const about = happened.get(one.id)
       const isInTime = now < one.expiresAt
-      if (about === undefined) return [one.id, decidedGone(one.event === null ? 'event' : 'message', { isInTime })]
+      if (about === undefined) {
+        const gone = one.event === null || one.isTakenBack ? 'event' : 'message'
+        return [one.id, decidedGone(gone, { isInTime })]
+      }
       const isShown = isChange(about) ? sentBefore.isShown(one.message ?? 0, one, one.id) : undefined
       if (isChange(about) && isShown === undefined) return [one.id, 'later']
       const facts = { message: messageOf(one, stored), isShown, isHidden: hidden.has(one.id), isInTime }
@@ -64,9 +70,9 @@ function messageOf({ message }: DueNotification, stored: StoredMessages): Stored
   return found !== undefined && isHeld(found) ? undefined : found
 }
 
-/** What it is about; undefined where nobody is notified of that by now, or it is kept no more. */
+/** What it is about; undefined where nobody is notified of that by now, or it or its conversation is kept no more. */
 function happeningOf(due: DueNotification, stored: StoredMessages): Happening | undefined {
-  if (due.event === null) return undefined
+  if (due.event === null || due.kind === null || due.isTakenBack) return undefined
   return happeningBy(due.event, factsOf(messageOf(due, stored), due), due.kind)
 }
 
@@ -86,7 +92,7 @@ function factsOf(message: StoredMessage | undefined, { quotedSender }: DueNotifi
   }
 }
 
-/** Those whose message is hidden from who is notified; where nothing is set on roles and scopes, nothing is read. */
+/** Those whose message or reaction is hidden from who is notified; where nothing is set on roles and scopes, nothing is read. */
 async function readHidden(
   { database, policies }: AskOptions,
   appId: number,
@@ -96,13 +102,44 @@ async function readHidden(
   const ofApp = await policies.ofApp(appId)
   const hidden = new Set<number>()
   for (const one of due) {
-    const viewer: Viewer = { uid: one.uid, policy: ofApp.get(one.role ?? '') }
-    if (!one.isRestricted && !hidesByRole(viewer)) continue
+    const viewer = viewerOf(one, ofApp)
     const message = one.message === null ? undefined : stored.get(one.message)
     if (message === undefined) continue
-    if (!(await readVisible(database, appId, viewer, [message])).has(message.id)) hidden.add(one.id)
+    const seesAll =
+      (await seesMessage(database, appId, viewer, one, message)) && (await seesReaction(database, appId, viewer, one))
+    if (!seesAll) hidden.add(one.id)
   }
   return hidden
+}
+
+/** Who is notified, as somebody who looks. */
+export function viewerOf({ uid, role }: Pick<DueNotification, 'uid' | 'role'>, policies: PolicyMap): Viewer {
+  return { uid, policy: policies.get(role ?? '') }
+}
+
+async function seesMessage(
+  on: Queryable,
+  appId: number,
+  viewer: Viewer,
+  { isRestricted }: DueNotification,
+  message: StoredMessage,
+): Promise<boolean> {
+  if (!isRestricted && !hidesByRole(viewer)) return true
+  return (await readVisible(on, appId, viewer, [message])).has(message.id)
+}
+
+/** As in lists of reactions: whoever may not see them, or none of members of that scope, is not told of one either. */
+async function seesReaction(on: Queryable, appId: number, viewer: Viewer, due: DueNotification): Promise<boolean> {
+  if (due.trigger !== 'message_reaction_added') return true
+  const { conversation, isRestricted, first, data } = due
+  const participation = isRestricted
+    ? (await readParticipations(on, appId, viewer.uid, [conversation])).get(conversation)
+    : undefined
+  const scopes = visibleReactions(viewer.policy, participation?.scope?.permissions)
+  if (scopes === null) return true
+  if (scopes.length === 0) return false
+  const giver = await readMembership(on, appId, first, String(data?.uid))
+  return giver !== undefined && scopes.includes(giver.scope)
 }
 
 interface Facts {

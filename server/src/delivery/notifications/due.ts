@@ -26,7 +26,8 @@ export interface DueNotification {
   readonly conversation: number
   readonly message: number | null
   readonly reaction: number | null
-  readonly kind: ConversationKind
+  /** Null: its conversation is gone, which may happen while it is planned. */
+  readonly kind: ConversationKind | null
   readonly first: string
   readonly second: string
   readonly attempts: number
@@ -48,6 +49,8 @@ export interface DueNotification {
   readonly takesPart: boolean
   /** Permissions are set in the group. */
   readonly isRestricted: boolean
+  /** It is about a reaction, which was taken back since. */
+  readonly isTakenBack: boolean
   /** Who wrote the message, and the one that it quotes. */
   readonly sender: string | null
   readonly quotedSender: string | null
@@ -65,6 +68,14 @@ const flags = {
   isActive: 'u.uid is not null and u.deactivated_at is null',
   takesPart: 'c.kind = 1 or g.uid is not null',
   isRestricted: 'coalesce(g.permissions_version <> 0, false)',
+  isTakenBack: `d.reaction is not null and not exists (
+      select
+      from reactions r
+      where r.app_id = d.app_id
+      and r.message_id = d.message
+      and r.id = d.reaction
+      offset 0
+    )`,
   mayHaveArrived: 'd.reason is not null',
 } as const
 const flagNames = Object.keys(flags) as Array<keyof typeof flags>
@@ -85,7 +96,7 @@ type Columns = readonly [
   conversation: number,
   message: number | null,
   reaction: number | null,
-  kind: ConversationKind,
+  kind: ConversationKind | null,
   first: string,
   second: string,
   attempts: number,
@@ -105,7 +116,7 @@ type Columns = readonly [
 const select = inOrder(
   statement(`
   select d.id, d.uid, d.digest, t.sealed, d.platform, d.trigger, d.event, e.trigger, e.data, d.conversation, d.message, d.reaction,
-    ${kindSql('c.kind')}, c.first, c.second, d.attempts, d.created_at, d.expires_at, p.preferences, p.timezone, u.role, mu.until,
+    ${kindSql('c.kind')}, coalesce(c.first, ''), coalesce(c.second, ''), d.attempts, d.created_at, d.expires_at, p.preferences, p.timezone, u.role, mu.until,
     ${flagsSql},
     m.sender, q.sender, a.sender
   from (
@@ -119,8 +130,8 @@ const select = inOrder(
     order by due_at
     limit $4
   ) d
-  cross join lateral (${conversationOf('d')}
-  ) c
+  left join lateral (${conversationOf('d')}
+  ) c on true
   left join lateral (
     select e.trigger, e.data
     from events e
@@ -223,6 +234,7 @@ function dueOf(row: Columns, provider: number): DueNotification {
     isActive: has(row, 'isActive'),
     takesPart: has(row, 'takesPart'),
     isRestricted: has(row, 'isRestricted'),
+    isTakenBack: has(row, 'isTakenBack'),
     sender: row[23],
     quotedSender: row[24],
     actedBy: row[25],

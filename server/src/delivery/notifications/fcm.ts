@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { readPrivateKey } from '../../chat/notifications/credentials.ts'
 import type { NotificationEndpoints } from '../../config/notifications.ts'
+import { collapseIdOf } from './collapse-id.ts'
 import { detailsOf } from './custom.ts'
 import { sendTimeoutMs } from './endpoints.ts'
 import { fit } from './fit.ts'
@@ -202,7 +203,7 @@ function messageFor(target: FcmTarget, { token, platform, expiresAt }: FcmDevice
     ...(os === 'ios' && {
       apns: {
         headers: {
-          'apns-collapse-id': tag,
+          'apns-collapse-id': collapseIdOf(tag),
           'apns-expiration': String(Math.floor(expiresAt / 1000)),
           'apns-priority': '10',
         },

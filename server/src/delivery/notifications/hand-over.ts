@@ -117,6 +117,7 @@ function dueOf(candidate: Candidate, one: Happened, id: number, at: number): Due
     isActive: true,
     takesPart: true,
     isRestricted: one.isRestricted,
+    isTakenBack: false,
     sender: one.author ?? null,
     quotedSender: one.quoted ?? null,
     actedBy: null,

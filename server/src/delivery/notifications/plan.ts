@@ -108,10 +108,17 @@ const values = `d.app_id, d.uid, d.channel, d.provider_kind, d.provider_id, d.pr
       d.trigger, d.event, d.conversation, d.message, d.reaction, d.kind, d.receiver, (${gatesOfPage})[d.gates], $6::bigint + d.expires_in,
       $6::bigint, d.opened_sent_at, d.opened_id`
 
+/** Of a window that nobody has closed in time: what joined it now would be too late with it. */
+const isOver = 'waiting.expires_at <= $6::bigint'
+const begunAnew = ['event', 'gates', 'due_at', 'expires_at', 'created_at', 'opened_sent_at', 'opened_id']
+  .map((column) => `${column} = case when ${isOver} then excluded.${column} else waiting.${column} end`)
+  .join(',\n      ')
+
 /**
- * What is stopped goes to the log at once, and so does what is handed over, pending. What comes while a window is open belongs to it. Where another provider has been
- * set up since, that one closes it. Whoever closes it at this moment is waited for: then the next one is opened. A provider
- * that is left alone has a job for when its pause is over, so that its outage costs those nothing who plan for others.
+ * What is stopped goes to the log at once, and so does what is handed over, pending. What comes while a window is open belongs
+ * to it; where its time is over, it begins anew with that. Where another provider has been set up since, that one closes it.
+ * Whoever closes it at this moment is waited for: then the next one is opened. A provider that is left alone has a job for when
+ * its pause is over, so that its outage costs those nothing who plan for others.
  */
 const write = statement(`
   with moved as (
@@ -144,8 +151,10 @@ const write = statement(`
     on conflict (app_id, uid, channel, conversation) ${openWindows} do update
     set provider = excluded.provider,
       provider_kind = excluded.provider_kind,
-      provider_id = excluded.provider_id
+      provider_id = excluded.provider_id,
+      ${begunAnew}
     where waiting.provider <> excluded.provider
+    or ${isOver}
     returning app_id, provider
   ),
   named as materialized (

@@ -10,8 +10,7 @@ import { privacyOf } from '../../chat/notifications/preferences.ts'
 import type { AppNotifications } from '../../chat/notifications/settings.ts'
 import { readUnreadTotals } from '../../chat/notifications/unread.ts'
 import { readUsers, showDeletedUser, type UserRow } from '../../chat/users/rows.ts'
-import type { Queryable } from '../../store/database.ts'
-import { type AskOptions, askAgain } from './ask-again.ts'
+import { type AskOptions, askAgain, viewerOf } from './ask-again.ts'
 import type { DueNotification } from './due.ts'
 import { forPush } from './message-object.ts'
 import { deletedBody, type Words, wordsOfMembers, wordsOfMessage, wordsOfReaction } from './words.ts'
@@ -64,7 +63,7 @@ export async function renderNotifications(
 ): Promise<ReadonlyMap<number, Rendered>> {
   if (due.length === 0) return new Map()
   // Hardly anything is stopped this late, so all that is named is read at once.
-  const contents = await readContents(options.database, app.appId, due)
+  const contents = await readContents(options, app.appId, due)
   const decisions = await askAgain(options, app.appId, due, contents.stored)
   const rendered = new Map<number, Rendered>()
   const open: DueNotification[] = []
@@ -89,15 +88,20 @@ interface Contents extends Omit<Known, 'app' | 'messages'> {
   readonly stored: ReadonlyMap<number, StoredMessage>
 }
 
-async function readContents(database: Queryable, appId: number, due: readonly DueNotification[]): Promise<Contents> {
+async function readContents(
+  { database, policies }: RenderOptions,
+  appId: number,
+  due: readonly DueNotification[],
+): Promise<Contents> {
+  const ofApp = await policies.ofApp(appId)
   const ids = due.flatMap(({ message }) => message ?? [])
   const guids = due.flatMap(({ kind, first }) => (kind === 'group' ? first : []))
-  const uids = due.map(({ uid }) => uid)
+  const viewers = due.map((one) => viewerOf(one, ofApp))
   const [stored, groups, users, unread] = await Promise.all([
     readMessages(database, appId, ids),
     readGroups(database, appId, guids),
     readUsers(database, appId, due.flatMap(namedBy)),
-    readUnreadTotals(database, appId, uids),
+    readUnreadTotals(database, appId, viewers),
   ])
   return { stored, groups, users, unread }
 }
@@ -144,6 +148,7 @@ function namedBy(due: DueNotification): string[] {
 
 /** @returns undefined where what it is about is gone */
 function render(due: DueNotification, known: Known): Notification | undefined {
+  if (due.kind === null) return undefined
   const { settings } = known.app
   const isPrivate = privacyOf(known.app, due.preferences ?? {}).value
   const told = tell(due, known, { templates: settings.templates, isPrivate, isGroup: due.kind === 'group' })

@@ -2,8 +2,10 @@ import type { NotificationReason } from '@parley/contract'
 import type { AppSettingsStore } from '../../../chat/app-settings.ts'
 import { decidedGone, decideTakeBack, type Gate } from '../../../chat/notifications/decide.ts'
 import { readUnreadTotals } from '../../../chat/notifications/unread.ts'
+import type { RolePolicies } from '../../../chat/roles/policies.ts'
 import type { Database, Queryable } from '../../../store/database.ts'
 import { statement } from '../../../store/statement.ts'
+import { viewerOf } from '../ask-again.ts'
 import type { DueNotification } from '../due.ts'
 import { readButShownSql } from './shown.ts'
 
@@ -73,6 +75,7 @@ interface Settled {
 export interface TakeBackOptions {
   readonly database: Database
   readonly settings: AppSettingsStore
+  readonly policies: RolePolicies
   readonly now: () => number
 }
 
@@ -81,17 +84,18 @@ export interface TakeBackOptions {
  * While something is just being sent that was read, that is waited for.
  */
 export async function renderTakeBacks(
-  { database, settings, now }: TakeBackOptions,
+  { database, settings, policies, now }: TakeBackOptions,
   appId: number,
   due: readonly DueNotification[],
 ): Promise<ReadonlyMap<number, RenderedTakeBack>> {
   if (due.length === 0) return new Map()
   const ids = due.map(({ id }) => id)
-  const uids = due.map(({ uid }) => uid)
+  const ofApp = await policies.ofApp(appId)
+  const viewers = due.map((one) => viewerOf(one, ofApp))
   await database.query(close, [appId, ids, now()])
   const [settled, unread, app] = await Promise.all([
     readSettled(database, appId, ids),
-    readUnreadTotals(database, appId, uids),
+    readUnreadTotals(database, appId, viewers),
     settings.of(appId),
   ])
   return new Map(

@@ -1,3 +1,7 @@
+import { sql } from 'kysely'
+import { isVisibleUnread } from '../../../chat/conversations/unread.ts'
+import { readConditions, type Viewer } from '../../../chat/sight/sight.ts'
+import { appKey } from '../../../store/app-key.ts'
 import type { Queryable } from '../../../store/database.ts'
 import { statement } from '../../../store/statement.ts'
 import { followsThreadSql, isBlockedSql } from '../facts.ts'
@@ -96,4 +100,28 @@ export async function countUnread(
 ): Promise<ReadonlyMap<number, number>> {
   const rows = await on.query<{ window: number; count: number }>(count, [appId, windows])
   return new Map(rows.map((row) => [row.window, row.count]))
+}
+
+/**
+ * The same of one window, of those messages that its user sees.
+ * @param guids its group, where permissions were ever set in that
+ */
+export async function countVisible(
+  on: Queryable,
+  appId: number,
+  viewer: Viewer,
+  window: number,
+  guids: readonly string[],
+): Promise<number> {
+  const conditions = await readConditions(on, appId, viewer, guids)
+  const [row] = await on.run(sql<{ count: number }>`
+    select count(*) as count
+    from notification_deliveries d
+    join conversation_states s on s.app_id = d.app_id and s.uid = d.uid and s.conversation = d.conversation
+    join messages m on ${isVisibleUnread(viewer.uid, conditions)}
+    where d.app_id = ${appKey(appId)}
+    and d.day = 0
+    and d.id = ${window}
+    and (m.sent_at, m.id) <= (d.until_sent_at, d.until_id)`)
+  return row?.count ?? 0
 }

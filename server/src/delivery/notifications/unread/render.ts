@@ -8,14 +8,16 @@ import { isHeld } from '../../../chat/messages/traits.ts'
 import { decidedGone, type Gate, hiddenGate } from '../../../chat/notifications/decide.ts'
 import { privacyOf } from '../../../chat/notifications/preferences.ts'
 import type { ProviderRow } from '../../../chat/notifications/providers.ts'
-import { hidesByRole, readVisible } from '../../../chat/sight/sight.ts'
+import { hidesByRole, readVisible, restrictedOf, type Viewer } from '../../../chat/sight/sight.ts'
 import { readUsers } from '../../../chat/users/rows.ts'
+import type { Queryable } from '../../../store/database.ts'
+import { viewerOf } from '../ask-again.ts'
 import type { DueNotification } from '../due.ts'
 import type { RenderOptions } from '../render.ts'
 import { contentOf } from './content.ts'
 import { decideWindow } from './decide-window.ts'
 import { type Links, type LinksOptions, linksOf } from './links.ts'
-import { countUnread, readWindowMessages, type WindowMessage } from './messages.ts'
+import { countUnread, countVisible, readWindowMessages, type WindowMessage } from './messages.ts'
 import type { UnreadNotification } from './notification.ts'
 import { closeWindows, settleWindows, type Window } from './windows.ts'
 
@@ -92,11 +94,7 @@ export async function renderUnread(
   )
   const tell = open.filter(({ window }) => shown.has(window.id))
   const [unread, users, links] = await Promise.all([
-    countUnread(
-      database,
-      app.appId,
-      tell.map(({ window }) => window.id),
-    ),
+    countShown(database, app.appId, shown),
     readUsers(database, app.appId, [
       ...tell.map(({ window }) => window.uid),
       ...[...shown.values()].flatMap(({ messages: list }) => list.map(({ sender }) => sender)),
@@ -104,12 +102,13 @@ export async function renderUnread(
     readLinks(options, app, provider, tell),
   ])
   for (const { window, told } of tell) {
-    const { messages: list, group } = shown.get(window.id) as Shown
+    const { messages: list, group, narrowed } = shown.get(window.id) as Shown
     const count = unread.get(window.id) ?? 0
     const content = contentOf({
       ...{ channel: provider.channel, uid: window.uid, messages: list, group, users },
       address: window.address === 'stored' ? (window.contact ?? undefined) : undefined,
-      told: told.length > mostListed ? Math.max(told.length, count) : list.length,
+      // What is not listed may be hidden from them, so that the count alone tells of it.
+      told: told.length > mostListed ? Math.max(narrowed ? list.length : told.length, count) : list.length,
       unread: Math.max(count, list.length),
       settings: notifications.settings,
       isPrivate: privacyOf(notifications, window.preferences ?? {}).value,
@@ -124,6 +123,8 @@ interface Shown {
   /** Oldest first. */
   readonly messages: readonly Message[]
   readonly group: GroupRow | undefined
+  /** Who looks, where something may be hidden from them. */
+  readonly narrowed: Viewer | undefined
 }
 
 /** The newest messages of each window, as its user sees them; windows of which they see none are missing. */
@@ -153,7 +154,7 @@ async function show(
   const shown = new Map<number, Shown>()
   for (const { window } of open) {
     const group = window.kind === 'group' ? groups.get(window.first) : undefined
-    const viewer = { uid: window.uid, policy: ofRoles.get(window.role ?? '') }
+    const viewer = viewerOf(window, ofRoles)
     const own = (listed.get(window.id) ?? []).flatMap(({ id }): StoredMessage[] => {
       const row = stored.get(id)
       return row === undefined || row.deletedAt !== null || isHeld(row) ? [] : [row]
@@ -162,9 +163,27 @@ async function show(
     const visible = isDoubtful ? await readVisible(database, appId, viewer, own) : undefined
     const seen = own.filter(({ id }) => visible?.has(id) ?? true)
     if (seen.length === 0 || (window.kind === 'group' && group === undefined)) continue
-    shown.set(window.id, { messages: seen.map(({ id }) => messages.get(id) as Message), group })
+    shown.set(window.id, {
+      messages: seen.map(({ id }) => messages.get(id) as Message),
+      ...{ group, narrowed: isDoubtful ? viewer : undefined },
+    })
   }
   return shown
+}
+
+/** How many messages are unread of each window, of those that its user sees. */
+async function countShown(
+  on: Queryable,
+  appId: number,
+  shown: ReadonlyMap<number, Shown>,
+): Promise<ReadonlyMap<number, number>> {
+  const counts = new Map(await countUnread(on, appId, [...shown.keys()]))
+  for (const [window, { narrowed, group }] of shown) {
+    if (narrowed === undefined) continue
+    const guids = restrictedOf(group === undefined ? [] : [group])
+    counts.set(window, await countVisible(on, appId, narrowed, window, guids))
+  }
+  return counts
 }
 
 async function readLinks(

@@ -15,6 +15,16 @@ export interface UnreadSenders {
   close(): Promise<void>
 }
 
+/** Whoever sets one again loses nothing that is still of use. */
+const withoutMailServer: Sender<UnreadNotification> = {
+  width: 1,
+  send: async () => ({
+    outcome: 'failed',
+    error: 'the operator has set no mail server: SMTP_URL and MAIL_FROM are missing',
+    durationMs: 0,
+  }),
+}
+
 export function createUnreadSenders(endpoints: NotificationEndpoints, poster: Poster): UnreadSenders {
   const sendGrid = createSendGrid(endpoints.sendGrid)
   const twilio = createTwilio(endpoints.twilio)
@@ -32,7 +42,10 @@ export function createUnreadSenders(endpoints: NotificationEndpoints, poster: Po
       width: 10,
       send: ({ expiresAt }, told) => twilio.send(target as TwilioTarget, expiresAt, told),
     }),
-    smtp: (app) => smtp && { width: smtpConnections, send: ({ id }, told) => smtp.send(app, id, told) },
+    smtp: (app) =>
+      smtp === undefined
+        ? withoutMailServer
+        : { width: smtpConnections, send: ({ id }, told) => smtp.send(app, id, told) },
   }
   return {
     of(app, kind, target) {
