@@ -157,7 +157,9 @@ function customOf({ type, data }: Pick<Described, 'type' | 'data'>): string {
 const noFiles: readonly JudgedFile[] = []
 const shownKinds = ['image', 'video'] as const
 /** Of anything else nothing is shown, and an engine that is asked about it fails. */
-const showable = /^(?:https?:\/\/|data:)/i
+const showable: ReadonlySet<string> = new Set(['http:', 'https:', 'data:'])
+/** Stands for the page of a front end, whose host is nobody's. */
+const page = { address: 'https://front-end.invalid/', hostname: 'front-end.invalid' }
 
 /**
  * The pictures and videos that front ends show: all that a message of their type carries, whatever its MIME types say, and
@@ -175,9 +177,21 @@ function filesOf(type: string, data: Readonly<Record<string, unknown>>): readonl
   })
 }
 
-function fileOf(type: string, { url, mimeType }: Readonly<Record<string, unknown>>): JudgedFile[] {
-  if (typeof url !== 'string' || !showable.test(url) || !URL.canParse(url)) return []
+function fileOf(type: string, { url: written, mimeType }: Readonly<Record<string, unknown>>): JudgedFile[] {
+  const url = typeof written === 'string' ? addressOf(written) : undefined
+  if (url === undefined) return []
   const said = typeof mimeType === 'string' ? mimeType.trim().toLowerCase() : undefined
   const shownAs = shownKinds.filter((kind) => type === kind || said?.startsWith(`${kind}/`))
   return [{ url, shownAs, ...(said !== undefined && { mimeType: said }) }]
+}
+
+/**
+ * The address that a browser opens, which can be written in many ways: with backslashes, with blanks around it and tabs in
+ * it, and without its scheme.
+ * @returns undefined where nothing is shown
+ */
+function addressOf(written: string): string | undefined {
+  if (!URL.canParse(written, page.address)) return undefined
+  const { protocol, hostname, href } = URL.canParse(written) ? new URL(written) : new URL(written, page.address)
+  return showable.has(protocol) && hostname !== page.hostname ? href : undefined
 }
