@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { settleEdit } from '../../src/areas/messages/index.ts'
+import { blockMessage, settleEdit } from '../../src/areas/messages/index.ts'
 import { finishReviews } from '../../src/areas/moderation/queue/decide.ts'
 import { readMessages } from '../../src/chat/messages/rows.ts'
 import { flagByRules } from '../../src/chat/moderation/queue.ts'
@@ -454,6 +454,29 @@ describe('a review of a blocked message', () => {
     expect(await statusOf(world, first.id)).toBe('approved')
     expect(await statusOf(world, second.id)).toBe('disapproved')
     expect(dataOf(await world.get('/moderation/queue')).pending).toEqual({ open: 0 })
+  })
+
+  it('waits for a reviewer once its engine blocks it, also where one saw it while it waited', async () => {
+    const world = await moderatedWorld('alice', 'bob')
+    const { id } = await say(world, 'alice', 'bob', 'wait')
+    dataOf(await review(world, 'blocked', id, { reviewed: true, reviewedBy: 'rita' }))
+    const { blocked: before } = dataOf(await world.get('/moderation/queue'))
+    expect(before).toEqual({ open: 0, claimed: 0 })
+
+    const by = { by: 'engine', hit: hitOf(ruleOf({ ruleId: 'engine', name: 'Engine' }), 'wait', 'wait') } as const
+    await blockMessage(world.context, world.app, Number(id), by)
+    const [item] = await blocked(world)
+    expect(item).toMatchObject({ ruleId: 'engine', message: { id } })
+    expect(item).not.toHaveProperty('decision')
+    expect(item).not.toHaveProperty('reviewedBy')
+    expect(await blocked(world, '?reviewed=true')).toEqual([])
+    expect(dataOf(await world.get('/moderation/queue')).blocked).toMatchObject({ open: 1 })
+
+    dataOf(await review(world, 'blocked', id, { reviewed: true, reviewedBy: 'rolf' }))
+    expect(await blocked(world)).toEqual([])
+    expect(await blocked(world, '?reviewed=true')).toMatchObject([{ decision: 'reviewed', reviewedBy: 'rolf' }])
+    dataOf(await review(world, 'blocked', id, { status: 'approved', reviewedBy: 'rita' }))
+    expect(texts(await world.get('/users/alice/messages', { as: 'bob' }))).toEqual(['wait'])
   })
 
   it('needs a decision, and a message that is held', async () => {
