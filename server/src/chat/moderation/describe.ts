@@ -125,7 +125,7 @@ function textOf({ text, caption }: Readonly<Record<string, unknown>>): string {
   return said === '' || beside === '' ? said + beside : `${said}\n${beside}`
 }
 
-/** What others put into `metadata`, and clients cannot. */
+/** What others put into `metadata`, and clients cannot. Elsewhere it is a name like any other. */
 const injected = '@injected'
 /** That of a body of a request. */
 const mostDepth = 32
@@ -138,7 +138,9 @@ function customOf({ type, data }: Pick<Described, 'type' | 'data'>): string {
   const { customData, metadata, interactiveData } = data
   // What such a message shows stands in either of two places.
   const shown = type === 'customInteractive' ? data.data : undefined
-  const sources = [customData, metadata, interactiveData, shown].filter((source) => source !== undefined)
+  const sources = [customData, withoutInjected(metadata), interactiveData, shown].filter(
+    (source) => source !== undefined,
+  )
   if (sources.length === 0) return ''
   const texts: string[] = []
   const collect = (value: unknown, depth: number): void => {
@@ -147,11 +149,17 @@ function customOf({ type, data }: Pick<Described, 'type' | 'data'>): string {
     } else if (Array.isArray(value)) {
       if (depth < mostDepth) for (const item of value) collect(item, depth + 1)
     } else if (typeof value === 'object' && value !== null && depth < mostDepth) {
-      for (const [name, member] of Object.entries(value)) if (name !== injected) collect(member, depth + 1)
+      for (const member of Object.values(value)) collect(member, depth + 1)
     }
   }
   for (const source of sources) collect(source, 0)
   return texts.join('\n')
+}
+
+function withoutInjected(metadata: unknown): unknown {
+  if (typeof metadata !== 'object' || metadata === null || !Object.hasOwn(metadata, injected)) return metadata
+  const { [injected]: _, ...others } = metadata as Record<string, unknown>
+  return others
 }
 
 const noFiles: readonly JudgedFile[] = []

@@ -39,4 +39,16 @@ describe('what is judged of a message', () => {
   ])('are no pictures at %j, where nothing is shown of anybody else', (url) => {
     expect(picturesAt(url)).toEqual([])
   })
+
+  it('is every text in what is the app’s own, but for what only the service can write', () => {
+    const own = (text: string) => ({ '@injected': { text } })
+    const data = {
+      customData: { a: own('one'), ...own('two') },
+      metadata: { b: own('three'), list: [own('four')], ...own('of a webhook') },
+      interactiveData: own('five'),
+      data: { metadata: own('six') },
+    }
+    const { custom } = judgedOf({ ...between, category: 'interactive', type: 'customInteractive', data })
+    expect(custom.split('\n').sort()).toEqual(['five', 'four', 'one', 'six', 'three', 'two'])
+  })
 })
