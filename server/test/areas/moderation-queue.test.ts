@@ -21,6 +21,8 @@ const idsOf = (items: Array<{ id?: string; message?: { id: string } }>) =>
 const flagged = async (world: World, query = '') => dataOf(await world.get(`/moderation/flagged-messages${query}`))
 const blocked = async (world: World, query = '') => dataOf(await world.get(`/moderation/blocked-messages${query}`))
 const reviewed = async (world: World, query = '') => dataOf(await world.get(`/moderation/reviewed-messages${query}`))
+const edit = async (world: World, id: string, text: string) =>
+  dataOf(await world.put(`/messages/${id}`, { data: { text } }, { as: 'alice' }))
 const statusOf = async (world: World, id: string) => dataOf(await world.get(`/messages/${id}`)).data.moderation?.status
 
 describe('a flag', () => {
@@ -240,8 +242,6 @@ describe('a review of a flagged message', () => {
 })
 
 describe('a rule that flags', () => {
-  const edit = async (world: World, id: string, text: string) =>
-    dataOf(await world.put(`/messages/${id}`, { data: { text } }, { as: 'alice' }))
   const approve = async (world: World, id: string) =>
     dataOf(await review(world, 'flagged', id, { status: 'approved', override: true }))
   const rulesOf = (item: { flaggedByRules?: Array<{ ruleId: string }> } | undefined) =>
@@ -477,6 +477,33 @@ describe('a review of a blocked message', () => {
     expect(await blocked(world, '?reviewed=true')).toMatchObject([{ decision: 'reviewed', reviewedBy: 'rolf' }])
     dataOf(await review(world, 'blocked', id, { status: 'approved', reviewedBy: 'rita' }))
     expect(texts(await world.get('/users/alice/messages', { as: 'bob' }))).toEqual(['wait'])
+  })
+
+  it('is about what the reviewer saw: nothing is decided about a text that came after it', async () => {
+    const world = await moderatedWorld('alice', 'bob')
+    const [edited, same] = [await say(world, 'alice', 'bob', 'bad one'), await say(world, 'alice', 'bob', 'bad two')]
+    const { id } = edited
+    for (const each of [edited, same]) dataOf(await review(world, 'blocked', each.id, { status: 'rejected' }))
+    await edit(world, id, 'better')
+    const { editedAt } = dataOf(await world.get(`/messages/${id}`))
+    for (const seen of [null, editedAt - 1]) {
+      for (const list of ['flagged', 'blocked'] as const) {
+        const refused = await review(world, list, id, { status: 'approved', editedAt: seen })
+        expect(refusal(refused)).toBe('403 ERR_MESSAGE_NOT_RELEASED')
+        expect(refused.body.error.devMessage).toContain('edited')
+      }
+    }
+    expect(idsOf(await flagged(world))).toEqual([id])
+
+    const [ids, approved] = [[id, same.id], { status: 'approved', override: true }]
+    const several = { ids, ...approved, editedAt: { [id]: null, [same.id]: null } }
+    expect(dataOf(await world.call('PATCH', '/moderation/blocked-messages', several))).toMatchObject({
+      [id]: { success: false, error: { code: 'ERR_MESSAGE_NOT_RELEASED' } },
+      [same.id]: { success: true },
+    })
+    expect(texts(await world.get('/users/alice/messages', { as: 'bob' }))).toEqual(['bad two'])
+    dataOf(await review(world, 'blocked', id, { ...approved, editedAt }))
+    expect(texts(await world.get('/users/alice/messages', { as: 'bob' }))).toEqual(['bad two', 'better'])
   })
 
   it('needs a decision, and a message that is held', async () => {
