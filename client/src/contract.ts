@@ -4798,6 +4798,8 @@ export interface Calls {
       reviewedBy?: string
       /** Beyond the public contract: also if another reviewer has decided otherwise, or has claimed it */
       override?: boolean
+      /** Beyond the public contract: `editedAt` of the message as the reviewer saw it, `null` where it had none. If it was edited since, nothing is decided about it; by the id of the message */
+      editedAt?: Record<string, number | null>
     }
     answer: {
       data: Record<string, Record<string, unknown>>
@@ -4817,6 +4819,8 @@ export interface Calls {
       reviewedBy?: string
       /** Beyond the public contract: also if another reviewer has decided otherwise, or has claimed it */
       override?: boolean
+      /** Beyond the public contract: `editedAt` of the message as the reviewer saw it, `null` where it had none. If it was edited since, nothing is decided about it */
+      editedAt?: number | null
     }
     answer: {
       data: Outcome
@@ -4831,6 +4835,8 @@ export interface Calls {
       reviewedBy?: string
       /** Beyond the public contract: also if another reviewer has decided otherwise, or has claimed it */
       override?: boolean
+      /** Beyond the public contract: `editedAt` of the message as the reviewer saw it, `null` where it had none. If it was edited since, nothing is decided about it; by the id of the message */
+      editedAt?: Record<string, number | null>
     }
     answer: {
       data: Record<string, Record<string, unknown>>
@@ -4846,6 +4852,8 @@ export interface Calls {
       reviewedBy?: string
       /** Beyond the public contract: also if another reviewer has decided otherwise, or has claimed it */
       override?: boolean
+      /** Beyond the public contract: `editedAt` of the message as the reviewer saw it, `null` where it had none. If it was edited since, nothing is decided about it */
+      editedAt?: number | null
     }
     answer: Outcome
   }

@@ -3,7 +3,7 @@ import { type KeyboardEvent, memo, type RefObject, useLayoutEffect, useRef, useS
 import { Avatar } from './Avatar.tsx'
 import { eventOf, previewOf } from './ConversationList.tsx'
 import { useParleyContext } from './context.tsx'
-import { entitiesOf, piecesOf, senderName, sizeOf, timeOf } from './format.ts'
+import { entitiesOf, piecesOf, senderName, sizeOf, timeOf, webAddressOf } from './format.ts'
 import { Icon } from './Icon.tsx'
 import type { AttachmentProps, MessageActions, MessageProps } from './props.ts'
 
@@ -69,10 +69,11 @@ function Content({ message }: { readonly message: Message }) {
 }
 
 /** Pictures have a box of a fixed size, so that nothing moves when they come. */
-function DefaultAttachment({ attachment: { url, name, mimeType = '', size } }: AttachmentProps) {
+function DefaultAttachment({ attachment: { url: written, name, mimeType = '', size } }: AttachmentProps) {
   const { texts } = useParleyContext()
   const shown = name ?? texts.file
-  if (!/^https?:/.test(url)) return null
+  const url = webAddressOf(written)
+  if (url === undefined) return null
   if (mimeType.startsWith('image/')) {
     return (
       <a className="parley-picture" href={url} target="_blank" rel="noreferrer noopener">

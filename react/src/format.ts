@@ -26,6 +26,13 @@ export function textOf(message: Message): string {
   return typeof message.data.text === 'string' ? message.data.text : ''
 }
 
+/** The address on the web that a text is, as browsers read it: moderation looks at what stands there. */
+export function webAddressOf(text: string): string | undefined {
+  if (!URL.canParse(text)) return undefined
+  const { protocol, href } = new URL(text)
+  return protocol === 'https:' || protocol === 'http:' ? href : undefined
+}
+
 /** A piece of a text: a mention of a user, a link, or words. */
 export type Piece =
   | { readonly is: 'words'; readonly text: string }

@@ -147,24 +147,27 @@ function Queue() {
     const others = cases.filter(({ id }) => !ids.includes(id))
     const next = others.find((one) => cases.indexOf(one) >= index) ?? others[0]
     let done = ids
+    // The other decision is about what was decided last, which is in view no more.
+    const seen = override ? [] : cases.filter(({ id }) => ids.includes(id))
+    const editedAt = Object.fromEntries(seen.map(({ id, message }) => [id, message.editedAt ?? null]))
     try {
       const review = of === 'flagged' ? client.moderation.flagged : client.moderation.blocked
       if (ids.length === 1) {
+        const [id] = ids as [string]
         await review.review({
-          id: ids[0] as string,
-          status: decision,
-          reviewedBy: me.email,
+          ...{ id, status: decision, reviewedBy: me.email },
           ...(override && { override }),
+          ...(id in editedAt && { editedAt: editedAt[id] ?? null }),
         })
       } else {
         const outcomes: Record<string, { success?: boolean }> = await review.reviewSeveral({
-          ...{ ids: [...ids], status: decision, reviewedBy: me.email },
+          ...{ ids: [...ids], status: decision, reviewedBy: me.email, editedAt },
           ...(override && { override }),
         })
         done = ids.filter((id) => outcomes[id]?.success !== false)
         if (done.length < ids.length) {
           const refused = `${ids.length - done.length} of ${ids.length}`
-          notifyError(new Error(`${refused} were not decided: somebody else has them.`))
+          notifyError(new Error(`${refused} were not decided: somebody else has them, or they were edited.`))
         }
       }
       if (done.length > 0) {

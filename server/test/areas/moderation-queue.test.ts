@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { settleEdit } from '../../src/areas/messages/index.ts'
+import { blockMessage, settleEdit } from '../../src/areas/messages/index.ts'
 import { finishReviews } from '../../src/areas/moderation/queue/decide.ts'
 import { readMessages } from '../../src/chat/messages/rows.ts'
 import { flagByRules } from '../../src/chat/moderation/queue.ts'
@@ -21,6 +21,8 @@ const idsOf = (items: Array<{ id?: string; message?: { id: string } }>) =>
 const flagged = async (world: World, query = '') => dataOf(await world.get(`/moderation/flagged-messages${query}`))
 const blocked = async (world: World, query = '') => dataOf(await world.get(`/moderation/blocked-messages${query}`))
 const reviewed = async (world: World, query = '') => dataOf(await world.get(`/moderation/reviewed-messages${query}`))
+const edit = async (world: World, id: string, text: string) =>
+  dataOf(await world.put(`/messages/${id}`, { data: { text } }, { as: 'alice' }))
 const statusOf = async (world: World, id: string) => dataOf(await world.get(`/messages/${id}`)).data.moderation?.status
 
 describe('a flag', () => {
@@ -240,8 +242,6 @@ describe('a review of a flagged message', () => {
 })
 
 describe('a rule that flags', () => {
-  const edit = async (world: World, id: string, text: string) =>
-    dataOf(await world.put(`/messages/${id}`, { data: { text } }, { as: 'alice' }))
   const approve = async (world: World, id: string) =>
     dataOf(await review(world, 'flagged', id, { status: 'approved', override: true }))
   const rulesOf = (item: { flaggedByRules?: Array<{ ruleId: string }> } | undefined) =>
@@ -454,6 +454,56 @@ describe('a review of a blocked message', () => {
     expect(await statusOf(world, first.id)).toBe('approved')
     expect(await statusOf(world, second.id)).toBe('disapproved')
     expect(dataOf(await world.get('/moderation/queue')).pending).toEqual({ open: 0 })
+  })
+
+  it('waits for a reviewer once its engine blocks it, also where one saw it while it waited', async () => {
+    const world = await moderatedWorld('alice', 'bob')
+    const { id } = await say(world, 'alice', 'bob', 'wait')
+    dataOf(await review(world, 'blocked', id, { reviewed: true, reviewedBy: 'rita' }))
+    const { blocked: before } = dataOf(await world.get('/moderation/queue'))
+    expect(before).toEqual({ open: 0, claimed: 0 })
+
+    const by = { by: 'engine', hit: hitOf(ruleOf({ ruleId: 'engine', name: 'Engine' }), 'wait', 'wait') } as const
+    await blockMessage(world.context, world.app, Number(id), by)
+    const [item] = await blocked(world)
+    expect(item).toMatchObject({ ruleId: 'engine', message: { id } })
+    expect(item).not.toHaveProperty('decision')
+    expect(item).not.toHaveProperty('reviewedBy')
+    expect(await blocked(world, '?reviewed=true')).toEqual([])
+    expect(dataOf(await world.get('/moderation/queue')).blocked).toMatchObject({ open: 1 })
+
+    dataOf(await review(world, 'blocked', id, { reviewed: true, reviewedBy: 'rolf' }))
+    expect(await blocked(world)).toEqual([])
+    expect(await blocked(world, '?reviewed=true')).toMatchObject([{ decision: 'reviewed', reviewedBy: 'rolf' }])
+    dataOf(await review(world, 'blocked', id, { status: 'approved', reviewedBy: 'rita' }))
+    expect(texts(await world.get('/users/alice/messages', { as: 'bob' }))).toEqual(['wait'])
+  })
+
+  it('is about what the reviewer saw: nothing is decided about a text that came after it', async () => {
+    const world = await moderatedWorld('alice', 'bob')
+    const [edited, same] = [await say(world, 'alice', 'bob', 'bad one'), await say(world, 'alice', 'bob', 'bad two')]
+    const { id } = edited
+    for (const each of [edited, same]) dataOf(await review(world, 'blocked', each.id, { status: 'rejected' }))
+    await edit(world, id, 'better')
+    const { editedAt } = dataOf(await world.get(`/messages/${id}`))
+    for (const seen of [null, editedAt - 1]) {
+      for (const list of ['flagged', 'blocked'] as const) {
+        const refused = await review(world, list, id, { status: 'approved', editedAt: seen })
+        expect(refusal(refused)).toBe('403 ERR_MESSAGE_NOT_RELEASED')
+        expect(refused.body.error.devMessage).toContain('edited')
+      }
+    }
+    expect(idsOf(await flagged(world))).toEqual([id])
+
+    const [ids, approved] = [[id, same.id], { status: 'approved', override: true }]
+    const several = { ids, ...approved, editedAt: { [id]: null, [same.id]: null } }
+    expect(dataOf(await world.call('PATCH', '/moderation/blocked-messages', several))).toMatchObject({
+      [id]: { success: false, error: { code: 'ERR_MESSAGE_NOT_RELEASED' } },
+      [same.id]: { success: true },
+    })
+    expect(texts(await world.get('/users/alice/messages', { as: 'bob' }))).toEqual(['bad two'])
+    dataOf(await review(world, 'blocked', id, { ...approved, editedAt }))
+    expect(texts(await world.get('/users/alice/messages', { as: 'bob' }))).toEqual(['bad two', 'better'])
   })
 
   it('needs a decision, and a message that is held', async () => {

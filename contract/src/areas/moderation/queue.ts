@@ -229,6 +229,19 @@ const asNew = Type.Optional(
   }),
 )
 
+const EditedAt = Type.Union([Type.Integer({ minimum: 1 }), Type.Null()])
+const seenAs =
+  'Beyond the public contract: `editedAt` of the message as the reviewer saw it, `null` where it had none. If it was edited since, nothing is decided about it'
+const seen = { editedAt: Type.Optional({ ...EditedAt, description: seenAs }) }
+const seenOfEach = {
+  editedAt: Type.Optional(
+    Type.Record(Type.String(), EditedAt, {
+      maxProperties: moderation.decisionsPerRequest,
+      description: `${seenAs}; by the id of the message`,
+    }),
+  ),
+}
+
 const flaggedDecision = {
   status: Type.Optional(oneOf('approved', 'disapproved', 'rejected')),
   ...decide,
@@ -261,8 +274,8 @@ export const reviewFlaggedMessage = defineOperation({
     'approved: it stays visible. disapproved: only its sender has it from then on. It leaves the list of flagged messages for that of the reviewed ones. The same decision again changes nothing; another one is refused, unless override is set.',
   params: Type.Object({ id: Type.String({ description: 'Message id' }) }),
   query: NoQuery,
-  body: Type.Object(flaggedDecision),
-  plain: { body: requiring(Type.Object(flaggedDecision), 'status') },
+  body: Type.Object({ ...flaggedDecision, ...seen }),
+  plain: { body: requiring(Type.Object({ ...flaggedDecision, ...seen }), 'status') },
   answer: Outcome,
   errors: reviewErrors,
 })
@@ -313,8 +326,8 @@ export const reviewBlockedMessage = defineOperation({
     'approved: it is sent now, unless others had seen it: then it returns to its place. The rules of writing are asked again; if they forbid it by now, it stays blocked and the error says why. rejected: it stays blocked. The same decision again changes nothing; another one is refused, unless override is set.',
   params: Type.Object({ id: Type.String({ description: 'Message id' }) }),
   query: NoQuery,
-  body: Type.Object(blockedDecision),
-  plain: { body: Type.Object(blockedDecision, { minProperties: 1 }) },
+  body: Type.Object({ ...blockedDecision, ...seen }),
+  plain: { body: Type.Object({ ...blockedDecision, ...seen }, { minProperties: 1 }) },
   answer: enveloped(Outcome),
   errors: reviewErrors,
 })
@@ -334,7 +347,7 @@ export const reviewFlaggedMessages = defineOperation({
   description: 'Beyond the public contract. One that is refused does not stop the others.',
   params: NoParams,
   query: NoQuery,
-  body: Type.Object({ ids, ...flaggedDecision }),
+  body: Type.Object({ ids, ...flaggedDecision, ...seenOfEach }),
   answer: Outcomes,
   errors: [],
 })
@@ -348,7 +361,7 @@ export const reviewBlockedMessages = defineOperation({
   description: 'Beyond the public contract. One that is refused does not stop the others.',
   params: NoParams,
   query: NoQuery,
-  body: Type.Object({ ids, ...blockedDecision }),
+  body: Type.Object({ ids, ...blockedDecision, ...seenOfEach }),
   answer: Outcomes,
   errors: [],
 })

@@ -125,7 +125,7 @@ function textOf({ text, caption }: Readonly<Record<string, unknown>>): string {
   return said === '' || beside === '' ? said + beside : `${said}\n${beside}`
 }
 
-/** What others put into `metadata`, and clients cannot. */
+/** What others put into `metadata`, and clients cannot. Elsewhere it is a name like any other. */
 const injected = '@injected'
 /** That of a body of a request. */
 const mostDepth = 32
@@ -138,7 +138,9 @@ function customOf({ type, data }: Pick<Described, 'type' | 'data'>): string {
   const { customData, metadata, interactiveData } = data
   // What such a message shows stands in either of two places.
   const shown = type === 'customInteractive' ? data.data : undefined
-  const sources = [customData, metadata, interactiveData, shown].filter((source) => source !== undefined)
+  const sources = [customData, withoutInjected(metadata), interactiveData, shown].filter(
+    (source) => source !== undefined,
+  )
   if (sources.length === 0) return ''
   const texts: string[] = []
   const collect = (value: unknown, depth: number): void => {
@@ -147,17 +149,25 @@ function customOf({ type, data }: Pick<Described, 'type' | 'data'>): string {
     } else if (Array.isArray(value)) {
       if (depth < mostDepth) for (const item of value) collect(item, depth + 1)
     } else if (typeof value === 'object' && value !== null && depth < mostDepth) {
-      for (const [name, member] of Object.entries(value)) if (name !== injected) collect(member, depth + 1)
+      for (const member of Object.values(value)) collect(member, depth + 1)
     }
   }
   for (const source of sources) collect(source, 0)
   return texts.join('\n')
 }
 
+function withoutInjected(metadata: unknown): unknown {
+  if (typeof metadata !== 'object' || metadata === null || !Object.hasOwn(metadata, injected)) return metadata
+  const { [injected]: _, ...others } = metadata as Record<string, unknown>
+  return others
+}
+
 const noFiles: readonly JudgedFile[] = []
 const shownKinds = ['image', 'video'] as const
 /** Of anything else nothing is shown, and an engine that is asked about it fails. */
-const showable = /^(?:https?:\/\/|data:)/i
+const showable: ReadonlySet<string> = new Set(['http:', 'https:', 'data:'])
+/** Stands for the page of a front end, whose host is nobody's. */
+const page = { address: 'https://front-end.invalid/', hostname: 'front-end.invalid' }
 
 /**
  * The pictures and videos that front ends show: all that a message of their type carries, whatever its MIME types say, and
@@ -175,9 +185,21 @@ function filesOf(type: string, data: Readonly<Record<string, unknown>>): readonl
   })
 }
 
-function fileOf(type: string, { url, mimeType }: Readonly<Record<string, unknown>>): JudgedFile[] {
-  if (typeof url !== 'string' || !showable.test(url) || !URL.canParse(url)) return []
+function fileOf(type: string, { url: written, mimeType }: Readonly<Record<string, unknown>>): JudgedFile[] {
+  const url = typeof written === 'string' ? addressOf(written) : undefined
+  if (url === undefined) return []
   const said = typeof mimeType === 'string' ? mimeType.trim().toLowerCase() : undefined
   const shownAs = shownKinds.filter((kind) => type === kind || said?.startsWith(`${kind}/`))
   return [{ url, shownAs, ...(said !== undefined && { mimeType: said }) }]
+}
+
+/**
+ * The address that a browser opens, which can be written in many ways: with backslashes, with blanks around it and tabs in
+ * it, and without its scheme.
+ * @returns undefined where nothing is shown
+ */
+function addressOf(written: string): string | undefined {
+  if (!URL.canParse(written, page.address)) return undefined
+  const { protocol, hostname, href } = URL.canParse(written) ? new URL(written) : new URL(written, page.address)
+  return showable.has(protocol) && hostname !== page.hostname ? href : undefined
 }

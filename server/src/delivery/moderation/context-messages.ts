@@ -6,27 +6,40 @@ import type { Context } from '../../context.ts'
 import { statement } from '../../store/statement.ts'
 import type { Utterance } from './ask/llm-request.ts'
 
-/** Texts and captions before a message, in its thread, or outside of threads. What moderation holds is nobody's context. */
-const select = statement(`
+/** So many messages are looked at for those with a text, however few there are: engines are asked while a sender waits. */
+const mostLookedAt = 1000
+
+/** Texts and captions before a message. What moderation holds is nobody's context. */
+const selectOf = (place: string, condition: string) =>
+  statement(`
   select m.id, m.conversation, ${kindSql('m.kind')} as kind, m.sender, m.category, m.type, m.traits, m.sent_at as "sentAt",
     m.data->>'text' as text
-  from messages m
-  where m.app_id = $1
-  and m.conversation = $2
-  and (m.sent_at, m.id) < ($3::bigint, $4::bigint)
-  and m.parent_id is not distinct from $5
+  from (
+    select m.id, m.conversation, m.kind, m.sender, m.category, m.type, m.traits, m.sent_at, m.data, m.parent_id, m.deleted_at
+    from messages m
+    where m.app_id = $1
+    and ${place}
+    and not m.purged
+    and (m.sent_at, m.id) < ($3::bigint, $4::bigint)
+    order by m.sent_at desc, m.id desc
+    limit ${mostLookedAt}
+  ) m
+  where ${condition}
   and m.category = 'message'
   and m.deleted_at is null
-  and not m.purged
   and m.traits & ${heldTraits} = 0
   and m.data->>'text' <> ''
   order by m.sent_at desc, m.id desc
-  limit $6`)
+  limit $5`)
+
+/** Two statements: each goes by an index, and one that compares a parent that may be null would go by none. */
+const selectInThread = selectOf('m.parent_id = $2', 'm.parent_id is not null')
+const selectOutsideThreads = selectOf('m.conversation = $2', 'm.parent_id is null')
 
 type Row = PlacedFacts & { readonly text: string }
 
 /**
- * What was said before a message, oldest first: only what its receiver may see.
+ * What was said before a message in its thread, or outside of threads, oldest first: only what its receiver may see.
  * @param limit how much at most
  */
 export async function readContextMessages(
@@ -36,7 +49,8 @@ export async function readContextMessages(
   limit: number,
 ): Promise<Utterance[]> {
   if (limit === 0) return []
-  const rows = await database.query<Row>(select, [appId, conversation, sentAt, id, parentId, limit])
+  const [select, place] = parentId === null ? [selectOutsideThreads, conversation] : [selectInThread, parentId]
+  const rows = await database.query<Row>(select, [appId, place, sentAt, id, limit])
   const visible = kind === 'user' && rows.length > 0 ? await visibleTo(rows) : undefined
   return rows
     .filter((row) => visible?.has(row.id) !== false)

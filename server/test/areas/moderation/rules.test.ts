@@ -133,6 +133,10 @@ describe('a rule', () => {
     ['body/conditions/0/value/0', { conditions: [{ operand: 'image', category: 'word', value: ['violence'] }] }],
     ['body/conditions/0/category', { conditions: [{ operand: 'text', category: 'smell', value: ['x'] }] }],
     ['body/conditions/0/category', { conditions: [{ operand: 'image', category: 'pattern', value: ['x'] }] }],
+    [
+      'body/conditions/0/category',
+      { conditions: [{ operand: 'video', category: 'prompt', value: ['prompt-threats_greaterThan_70'] }] },
+    ],
     ['body/conditions/0/isMediaPresent', { conditions: [{ ...word('x'), isMediaPresent: true }] }],
     ['body/filters', { filters: Array(11).fill({}) }],
     [

@@ -122,6 +122,13 @@ describe('Words', () => {
     expect(foldText('\ufdfa'.repeat(2000)).proper).toBeGreaterThan(10_000)
   })
 
+  it('are found behind ligatures that each spell a whole sentence, however many there are', async () => {
+    for (const count of [53, 500, 5000]) {
+      const text = `${'\ufdfa'.repeat(count)} ${'hello '.repeat(2 * count)}you are a badword`
+      expect([count, await found({ value: ['badword'] }, text)]).toEqual([count, ['badword']])
+    }
+  })
+
   it('are the whole text where the operator says so', async () => {
     expect(await found({ operator: 'equals' }, ' Damn! ')).toEqual([' Damn! '])
     expect(await found({ operator: 'equals' }, 'damn it')).toEqual([])

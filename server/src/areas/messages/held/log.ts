@@ -16,6 +16,7 @@ export async function logDecision(
   await logDecisions(tx, appId, id, [decisionOf(hit, { lane: laneOf(by), took: took ?? null }, decision)], now)
 }
 
+/** What is stopped is reviewed by whoever stops it: that it was seen before says nothing of that. */
 const upsert = statement(`
   insert into message_moderation as k (
     app_id, message, conversation, sender, status, was_visible, lane, created_at, updated_at, rule_id, rule_name,
@@ -45,9 +46,12 @@ const upsert = statement(`
     confidence = case when excluded.rule_id is null then k.confidence else excluded.confidence end,
     reason = case when excluded.rule_id is null then k.reason else excluded.reason end,
     actions = coalesce(excluded.actions, k.actions),
-    reviewed_at = coalesce(excluded.reviewed_at, k.reviewed_at),
-    reviewed_by = case when excluded.reviewed_at is null then k.reviewed_by else excluded.reviewed_by end,
-    review_status = coalesce(excluded.review_status, k.review_status)`)
+    reviewed_at = case when excluded.status = 'disapproved' then excluded.reviewed_at
+      else coalesce(excluded.reviewed_at, k.reviewed_at) end,
+    reviewed_by = case when excluded.status = 'disapproved' or excluded.reviewed_at is not null then excluded.reviewed_by
+      else k.reviewed_by end,
+    review_status = case when excluded.status = 'disapproved' then excluded.review_status
+      else coalesce(excluded.review_status, k.review_status) end`)
 
 /** Keeps where a decision leaves a message. Nobody is asked about it any more. */
 export async function keepDecision(

@@ -17,6 +17,8 @@ export interface Asked {
   /** Of an approval: see `releaseMessage`. */
   readonly asNew: boolean
   readonly by: Reviewer
+  /** `editedAt` of the text that the reviewer saw: nothing is decided about another one. Absent: whatever there is now. */
+  readonly editedAt?: number | null
 }
 
 /** Decisions about a message are taken one after the other. */
@@ -94,7 +96,7 @@ interface Taken {
  * Decides about a message. The decision is taken first, under a lock, so that of several reviewers one decides; then it is
  * carried out, and where that is refused it is taken back. The same decision again changes nothing.
  * @throws 404 `ERR_MESSAGE_ID_NOT_FOUND`; 409 `ERR_MESSAGE_ALREADY_REVIEWED`, `ERR_MESSAGE_ALREADY_CLAIMED`; 403
- *   `ERR_MESSAGE_NOT_RELEASED` where the rules of writing forbid by now what was held, or it was edited meanwhile
+ *   `ERR_MESSAGE_NOT_RELEASED` where the rules of writing forbid by now what was held, or it was edited meanwhile or since the reviewer saw it
  */
 export async function decide(context: Context, app: App, id: number, asked: Asked): Promise<void> {
   const taken = await context.database.transaction((tx) => take(context, tx, app, id, asked))
@@ -111,6 +113,7 @@ async function take(context: Context, tx: Transaction, app: App, id: number, ask
   const what = weigh(state, list, wanted, by)
   if (what === 'same') return undefined
   if (what === 'unfinished') return state.review === null ? undefined : { review: state.review, before: null }
+  if (asked.editedAt !== undefined && asked.editedAt !== state.editedAt) throw errors.editedSinceSeen(id)
   if (wanted === 'unreviewed') {
     await tx.query(removeReview, [appId, id])
     await tx.query(markSeen, [appId, id, null, null, null])
@@ -265,17 +268,24 @@ function record(
   return audit.record(tx, appId, { action: 'message_reviewed', type: 'message', target: String(id), details })
 }
 
-/** What became of each of several messages, by id: one that is refused does not stop the others. */
+/**
+ * What became of each of several messages, by id: one that is refused does not stop the others.
+ * @param editedAt of those messages whose text the reviewer names, by id
+ */
 export async function decideAll(
   context: Context,
   app: App,
   ids: readonly number[],
   asked: Asked,
+  editedAt: Readonly<Record<string, number | null>> = {},
 ): Promise<Record<string, Record<string, unknown>>> {
   const outcomes: Record<string, Record<string, unknown>> = {}
   for (const id of new Set(ids)) {
     try {
-      await decide(context, app, id, asked)
+      await decide(context, app, id, {
+        ...asked,
+        ...(Object.hasOwn(editedAt, id) && { editedAt: editedAt[id] ?? null }),
+      })
       outcomes[id] = { success: true, message: messageOf(id, asked.wanted) }
     } catch (error) {
       if (!(error instanceof ApiError)) throw error

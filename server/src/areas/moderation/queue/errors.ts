@@ -14,6 +14,10 @@ export function notReleased(id: number, why: string): ApiError {
   return new ApiError('ERR_MESSAGE_NOT_RELEASED', `The message ${id} stays as it is: ${why}`)
 }
 
+export function editedSinceSeen(id: number): ApiError {
+  return notReleased(id, 'it was edited since the reviewer saw it.')
+}
+
 export function noDecision(fields: string): ApiError {
   return badRequest([{ path: 'body', message: `must have ${fields}` }])
 }

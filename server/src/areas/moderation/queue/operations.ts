@@ -17,6 +17,11 @@ interface DecisionBody {
   readonly override?: boolean
 }
 
+/** @param editedAt see `Asked` */
+function seenAs(asked: Asked, editedAt: number | null | undefined): Asked {
+  return editedAt === undefined ? asked : { ...asked, editedAt }
+}
+
 function byOf({ reviewedBy, override = false }: DecisionBody): Asked['by'] {
   return { name: reviewedBy, overrides: override }
 }
@@ -43,24 +48,24 @@ export const operations: readonly Route[] = [
 
   serve(contract.reviewFlaggedMessage, async ({ app, params, body }, context) => {
     const id = readMessageId(params.id)
-    const asked = ofFlagged(body)
+    const asked = seenAs(ofFlagged(body), body.editedAt)
     await decide(context, app, id, asked)
     return { success: true, message: `${messageOf(id, asked.wanted)} and unflagged` }
   }),
 
   serve(contract.reviewBlockedMessage, async ({ app, params, body }, context) => {
     const id = readMessageId(params.id)
-    const asked = ofBlocked(body)
+    const asked = seenAs(ofBlocked(body), body.editedAt)
     await decide(context, app, id, asked)
     return { data: { success: true, message: messageOf(id, asked.wanted) } }
   }),
 
   serve(contract.reviewFlaggedMessages, async ({ app, body }, context) => {
-    return { data: await decideAll(context, app, body.ids.map(Number), ofFlagged(body)) }
+    return { data: await decideAll(context, app, body.ids.map(Number), ofFlagged(body), body.editedAt) }
   }),
 
   serve(contract.reviewBlockedMessages, async ({ app, body }, context) => {
-    return { data: await decideAll(context, app, body.ids.map(Number), ofBlocked(body)) }
+    return { data: await decideAll(context, app, body.ids.map(Number), ofBlocked(body), body.editedAt) }
   }),
 
   serve(contract.claimMessages, async ({ app, body }, context) => {

@@ -44,7 +44,9 @@ function flawsOf(condition: RuleCondition): Flaw[] {
   const isOfPicture = operand === 'image' || operand === 'video'
   if (isMediaPresent && !isOfPicture) return [{ at: 'isMediaPresent', message: `does not fit the operand ${operand}` }]
   if (isOfPicture && category === 'word') return everyValue(condition, flawOfLabel)
-  if (isOfPicture && category !== 'custom-api' && category !== 'prompt') {
+  // A language model is shown no videos.
+  const isAsked = category === 'custom-api' || (category === 'prompt' && operand === 'image')
+  if (isOfPicture && !isAsked) {
     return [{ at: 'category', message: `does not fit the operand ${operand}` }]
   }
   if (counted.has(category)) return flawsOfCount(condition)

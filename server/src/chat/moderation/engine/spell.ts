@@ -50,8 +50,10 @@ function spellOther(spelled: Spelled, text: string, at: number): number {
   if (unit !== 0) put(spelled, unit, page.kinds[place]!, at, at + width)
   else {
     const spelling = page.spellings.get(place)
-    if (spelling !== undefined) putAll(spelled, spelling, page.kinds[place]!, at, at + width)
-    else if (spelled.length > 0) spelled.ends[spelled.length - 1] = at + width
+    if (spelling !== undefined) {
+      makeMoreRoom(spelled, spelling.length + text.length - at)
+      putAll(spelled, spelling, page.kinds[place]!, at, at + width)
+    } else if (spelled.length > 0) spelled.ends[spelled.length - 1] = at + width
   }
   return width
 }
@@ -75,7 +77,6 @@ function put(spelled: Spelled, unit: number, kind: number, start: number, end: n
 
 /** A character that becomes several, up to 18: one sign is a whole sentence in Arabic. */
 function putAll(spelled: Spelled, spelling: string, kind: number, start: number, end: number): void {
-  if (spelled.length + spelling.length >= spelled.codes.length - 64) grow(spelled)
   for (let index = 0; index < spelling.length; index += 1) {
     const unit = spelling.charCodeAt(index)
     put(spelled, unit, unit === 0x20 ? Kind.separator : kind, start, end)
@@ -90,6 +91,11 @@ function makeRoom(spelled: Spelled, size: number): void {
   spelled.kinds = new Uint8Array(room)
   spelled.starts = new Int32Array(room)
   spelled.ends = new Int32Array(room)
+}
+
+/** For a long spelling and the rest of the text: nothing else looks whether there is room. */
+function makeMoreRoom(spelled: Spelled, units: number): void {
+  while (spelled.length + units > spelled.codes.length) grow(spelled)
 }
 
 function grow(spelled: Spelled): void {
