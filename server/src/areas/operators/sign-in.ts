@@ -100,7 +100,7 @@ export async function signInByPassword(
       throw error
     })
   if (!isRight || found === undefined || found.password === null) {
-    if (found !== undefined) await recordRefusal(context, found, 'password')
+    if (found !== undefined) recordRefusal(context, found, 'password')
     throw new ApiError('ERR_WRONG_PASSWORD')
   }
   const { password: compared, totpSecret, totpStep, ...account } = found
@@ -113,7 +113,7 @@ export async function signInByPassword(
     const step = stepOfCode(secrets.unseal(totpSecret), code, totpStep, Date.now() / 1000)
     const used = step === undefined ? [] : await database.query(useStep, [account.id, step])
     if (used.length === 0) {
-      await recordRefusal(context, account, 'code')
+      recordRefusal(context, account, 'code')
       throw new ApiError('ERR_WRONG_OPERATOR_CODE')
     }
   }
@@ -121,11 +121,17 @@ export async function signInByPassword(
   return { operator: operatorOf(account), password: compared }
 }
 
-/** Somebody tried an account in vain. There are few of these: whoever guesses has to wait. @param reason what was wrong */
-function recordRefusal({ audit, database }: Context, { id }: Account, reason: 'password' | 'code'): Promise<void> {
+/**
+ * Somebody tried an account in vain. There are few of these: whoever guesses has to wait. The answer does not wait for it, since it would tell by
+ * its time that there is such an account.
+ * @param reason what was wrong
+ */
+function recordRefusal({ audit, database, log }: Context, { id }: Account, reason: 'password' | 'code'): void {
   const details = { reason }
   const record = { action: 'operator_sign_in_refused', type: 'operator', target: String(id), details } as const
-  return audit.record(database, deployment, record)
+  audit
+    .record(database, deployment, record)
+    .catch((err: unknown) => log.error({ err }, 'a refused sign-in is missing in the audit log'))
 }
 
 /** Whoever changes it ends the sessions that there are by then, so that none may begin meanwhile. */
