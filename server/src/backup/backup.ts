@@ -4,7 +4,7 @@ import type pg from 'pg'
 import type { Pace } from '../media/steps.ts'
 import type { FileStore } from '../media/storage.ts'
 import type { ConnectionSettings } from '../store/connection.ts'
-import { readKeyCheck } from '../store/data-keys.ts'
+import { opensWith, readKeyCheck } from '../store/data-keys.ts'
 import { migrations } from '../store/migrations/index.ts'
 import { tables as declared } from '../tables.ts'
 import { version } from '../version.ts'
@@ -36,7 +36,7 @@ export interface BackupOptions {
   /** Where the files of messages are. */
   readonly media: FileStore
   /** The keys, sealed (keys.ts); absent: they are not in the backup. */
-  readonly sealedKeys?: Buffer | undefined
+  readonly sealedKeys?: { readonly box: Buffer; readonly masterKey: string } | undefined
   /** Left out: as much as this machine can do beside its service. */
   readonly share?: Share
   /** Left out: as fast as it goes. `place` is best opened with it, too. */
@@ -108,6 +108,11 @@ async function copyAll(options: BackupOptions, snapshot: Snapshot, id: string): 
   const applied = await readMigrations(snapshot.client)
   if (applied.length === 0) throw new BackupError('This is no database of Parley: no migration has run in it.')
   const check = await requireKeyCheck(snapshot.client)
+  if (options.sealedKeys !== undefined && !opensWith(check, options.sealedKeys.masterKey)) {
+    throw new BackupError(
+      'The master key here is not that of the database: sealed in the backup, it would open nothing.',
+    )
+  }
   const { tables, foreign } = tell(await readTables(snapshot.client), applied)
   const progress = { rows: 0, rawBytes: 0, bytes: 0, tables: tables.length, tablesDone: 0, files: 0 }
 
@@ -157,7 +162,7 @@ function tell(found: readonly Table[], applied: readonly string[]) {
 
 async function writeKeys({ place, sealedKeys }: BackupOptions, id: string): Promise<string | null> {
   if (sealedKeys === undefined) return null
-  await place.write(inBackup(id, sealedFile), Readable.from([sealedKeys]), 'application/octet-stream')
+  await place.write(inBackup(id, sealedFile), Readable.from([sealedKeys.box]), 'application/octet-stream')
   return sealedFile
 }
 

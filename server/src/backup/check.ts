@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto'
 import { PassThrough } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import type { FileStore } from '../media/storage.ts'
 import { readFileList } from './files.ts'
 import { filesFolder, inBackup, type Manifest, readManifest } from './format.ts'
 import { inTurns } from './in-turns.ts'
+import { openBox } from './keys.ts'
 
 export interface Checked {
   readonly manifest: Manifest
@@ -39,6 +41,7 @@ export async function checkBackup(
     done.parts++
     onProgress(done)
   })
+  report(await checkKeys(place, manifest))
   // A list of files that is not what was written is not gone by.
   if (problems.length > 0) return { manifest, problems }
   for (const { schema, name, rows, parts } of manifest.tables) {
@@ -61,6 +64,14 @@ export async function checkBackup(
     report(`the list of files names ${done.files}, not the ${manifest.files.count} of the manifest`)
   }
   return { manifest, problems }
+}
+
+/** Whether the keys are there that a backup holds, as far as can be seen without their passphrase. @returns what is wrong */
+async function checkKeys(place: FileStore, { id, keys: { sealed } }: Manifest): Promise<string | undefined> {
+  if (sealed === null) return undefined
+  const name = inBackup(id, sealed)
+  if ((await place.sizeOf(name)) === undefined) return `${name} is missing`
+  return openBox(await buffer(await place.read(name, undefined))) === undefined ? `${name} is damaged` : undefined
 }
 
 /**

@@ -40,9 +40,10 @@ export async function sealKeys(keys: SealedKeys, passphrase: string): Promise<Bu
   return Buffer.from(`${JSON.stringify(box)}\n`)
 }
 
-/** @throws BackupError when the passphrase is not the one that they were sealed with */
+/** @throws BackupError when the passphrase is not the one that they were sealed with, or the file is no such thing */
 export async function unsealKeys(sealed: Buffer, passphrase: string): Promise<SealedKeys> {
-  const box = JSON.parse(sealed.toString('utf8')) as Box
+  const box = openBox(sealed)
+  if (box === undefined) throw new BackupError('The file with the sealed keys of this backup is damaged.')
   const bytes = (name: 'salt' | 'iv' | 'tag' | 'data') => Buffer.from(box[name], 'base64')
   const decipher = createDecipheriv('aes-256-gcm', await derive(passphrase, bytes('salt'), box.cost), bytes('iv'))
   decipher.setAuthTag(bytes('tag'))
@@ -50,6 +51,17 @@ export async function unsealKeys(sealed: Buffer, passphrase: string): Promise<Se
     return JSON.parse(decipher.update(bytes('data'), undefined, 'utf8') + decipher.final('utf8')) as SealedKeys
   } catch {
     throw new BackupError('BACKUP_PASSPHRASE is not the one that the keys of this backup were sealed with.')
+  }
+}
+
+/** @returns undefined where it was cut, or is something else */
+export function openBox(sealed: Buffer): Box | undefined {
+  try {
+    const box = JSON.parse(sealed.toString('utf8')) as Partial<Box> | null
+    const isWhole = typeof box?.cost === 'number' && (['salt', 'iv', 'tag', 'data'] as const).every((name) => box[name])
+    return isWhole ? (box as Box) : undefined
+  } catch {
+    return undefined
   }
 }
 

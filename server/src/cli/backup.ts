@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import dotenv from 'dotenv'
-import { makeBackup } from '../backup/backup.ts'
+import { type BackupOptions, makeBackup } from '../backup/backup.ts'
 import { listBackups, readManifest } from '../backup/format.ts'
 import { sealKeys } from '../backup/keys.ts'
 import { oneAtATime } from '../backup/one-at-a-time.ts'
@@ -182,10 +182,11 @@ async function back(config: Config, place: BackupPlace, { withKeys, keep, pace: 
 
 const signals = ['SIGINT', 'SIGTERM'] as const
 
-async function seal(config: Config, dataDir: string): Promise<Buffer> {
+async function seal(config: Config, dataDir: string): Promise<NonNullable<BackupOptions['sealedKeys']>> {
   const { passphrase } = config.backup
   if (passphrase === undefined)
     throw new UsageError('--with-keys seals the keys with BACKUP_PASSPHRASE, which is not set')
   const { apiKey, authKey, masterKey } = await loadKeys(config, dataDir, { mustExist: true })
-  return sealKeys({ PARLEY_API_KEY: apiKey, PARLEY_AUTH_KEY: authKey, PARLEY_MASTER_KEY: masterKey }, passphrase)
+  const keys = { PARLEY_API_KEY: apiKey, PARLEY_AUTH_KEY: authKey, PARLEY_MASTER_KEY: masterKey }
+  return { box: await sealKeys(keys, passphrase), masterKey }
 }

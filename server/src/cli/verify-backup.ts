@@ -1,11 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import dotenv from 'dotenv'
 import { checkBackup } from '../backup/check.ts'
-import { chooseBackup, type Manifest } from '../backup/format.ts'
-import { requireKey } from '../backup/keys.ts'
+import { chooseBackup, inBackup, type Manifest } from '../backup/format.ts'
+import { requireKey, unsealKeys } from '../backup/keys.ts'
 import { openPlace } from '../backup/place.ts'
 import { requireKnown, restore } from '../backup/restore.ts'
 import { type Config, readConfig } from '../config/index.ts'
@@ -21,7 +22,7 @@ import { runCommandLine, UsageError } from './usage.ts'
 const help = `Usage: parley verify-backup [<backup>] [options]
 
 Reads a whole backup, the newest unless one is named, and compares it with its checksums and counts. Where the master key is at hand, it also
-says whether it is that of the backup.
+says whether it is that of the backup; where BACKUP_PASSPHRASE is set, whether it opens the keys that are in it.
 
 Options:
   --from <place>    a folder, or s3://<bucket>/<prefix> (default: BACKUP_TO)
@@ -62,6 +63,7 @@ export function verifyBackupCommand(args: string[]): Promise<number> {
     for (const problem of problems) process.stdout.write(`wrong  ${problem}\n`)
     if (problems.length > 0) return 1
     tell(manifest)
+    await trySealedKeys(place, manifest, config.backup.passphrase)
     const masterKey = await findKey(config, manifest)
     return values.restore === true ? tryRestore(place, manifest, values.scratch, masterKey) : 0
   })
@@ -76,6 +78,21 @@ function tell({ id, tables, files }: Manifest): void {
   )
   process.stdout.write(`ok     ${files.count} files, ${describeBytes(files.bytes)}\n`)
   if (files.missing > 0) process.stdout.write(`note   ${files.missing} files were missing when it was made\n`)
+}
+
+/** Who loses the machine has the passphrase, and these. */
+async function trySealedKeys(place: FileStore, manifest: Manifest, passphrase: string | undefined): Promise<void> {
+  const { sealed } = manifest.keys
+  if (sealed === null) return
+  if (passphrase === undefined) {
+    process.stdout.write(
+      'note   BACKUP_PASSPHRASE is not set: whether it opens the keys that are in it was not tried\n',
+    )
+    return
+  }
+  const keys = await unsealKeys(await buffer(await place.read(inBackup(manifest.id, sealed), undefined)), passphrase)
+  requireKey(manifest, keys.PARLEY_MASTER_KEY)
+  process.stdout.write('ok     BACKUP_PASSPHRASE opens the keys that are in it, and they are those of the backup\n')
 }
 
 async function findKey(config: Config, manifest: Manifest): Promise<string | undefined> {

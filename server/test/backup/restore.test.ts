@@ -1,4 +1,4 @@
-import { readFile, stat, writeFile } from 'node:fs/promises'
+import { readFile, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { sql } from 'kysely'
 import pg from 'pg'
@@ -95,6 +95,27 @@ describe('a restore', () => {
       ['keys.sealed', 'manifest.json'].map((name) => readFile(path.join(folder, 'backups', id, name), 'utf8')),
     )
     for (const secret of Object.values(keys)) expect(everything.join()).not.toContain(secret)
+
+    const passphrase = { BACKUP_PASSPHRASE: 'correct horse battery' }
+    const verified = await run(site, folder, 'verify-backup', [], passphrase)
+    expect(verified).toMatchObject({ code: 0, out: expect.stringContaining('BACKUP_PASSPHRASE opens the keys') })
+    expect(await run(site, folder, 'verify-backup')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('note   BACKUP_PASSPHRASE is not set'),
+    })
+    const sealed = path.join(folder, 'backups', id, 'keys.sealed')
+    const whole = await readFile(sealed)
+    for (const [damage, said] of [
+      [() => writeFile(sealed, whole.subarray(0, 40)), 'keys.sealed is damaged'],
+      [() => rm(sealed), 'keys.sealed is missing'],
+    ] as const) {
+      await damage()
+      expect(await run(site, folder, 'verify-backup')).toMatchObject({ code: 1, out: expect.stringContaining(said) })
+    }
+    await writeFile(sealed, whole)
+    const other = { ...passphrase, PARLEY_MASTER_KEY: 'e'.repeat(64) }
+    const refusedKey = await run(site, folder, 'backup', ['--with-keys'], other)
+    expect(refusedKey).toMatchObject({ code: 1, err: expect.stringContaining('not that of the database') })
 
     const wrong = { PARLEY_MASTER_KEY: '', BACKUP_PASSPHRASE: 'battery horse correct' }
     const refused = await run(empty, folder, 'restore', [], wrong)
