@@ -74,8 +74,10 @@ export function createOutbox(parts: OutboxParts): Outbox {
   const save = ({ stored }: Entry, isFailed: boolean) => {
     const { files: _, ...content } = stored.content
     if (storage === undefined || stored.content.files !== undefined) return
-    const uid = owner !== undefined && { uid: owner }
-    attempt(() => storage.save({ ...stored, ...uid, content, ...(isFailed && { isFailed }) }), onError)
+    attempt(
+      () => storage.save({ ...stored, ...(owner && { uid: owner }), content, ...(isFailed && { isFailed }) }),
+      onError,
+    )
   }
   const drop = (muid: string) => {
     const entry = entries.get(muid)
@@ -150,9 +152,6 @@ export function createOutbox(parts: OutboxParts): Outbox {
     next()
   }
 
-  const pumpAll = () => {
-    for (const key of new Set([...entries.values()].map((entry) => entry.key))) void pump(key)
-  }
   /** What others have left stays where it is. Where nobody knows whose it is, a user has to say that it be sent. */
   const takeLeft = () => {
     if (owner === undefined) return
@@ -161,7 +160,7 @@ export function createOutbox(parts: OutboxParts): Outbox {
       add(stored, isFailed === true || uid === undefined ? 'failed' : 'queued')
     }
     left = []
-    pumpAll()
+    for (const { key } of [...entries.values()]) void pump(key)
   }
 
   const hurry = (key: PeerKey) => {
@@ -196,9 +195,9 @@ export function createOutbox(parts: OutboxParts): Outbox {
     },
     discard(muid) {
       const entry = entries.get(muid)
-      drop(muid)
-      entry?.abort?.abort()
       if (entry === undefined) return
+      drop(muid)
+      entry.abort?.abort()
       if (entry.shown.status === 'sending') parts.onUnsure(entry.key)
       hurry(entry.key)
     },
@@ -228,10 +227,9 @@ export function createOutbox(parts: OutboxParts): Outbox {
       for (const { timer } of busy.values()) cancel(timer)
       busy.clear()
       for (const entry of entries.values()) {
-        if (entry.shown.status !== 'sending') continue
         entry.abort?.abort()
         entry.abort = undefined
-        show(entry, { status: 'queued' })
+        if (entry.shown.status === 'sending') show(entry, { status: 'queued' })
       }
     },
   }

@@ -7,7 +7,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { sql } from 'kysely'
 import { fetch } from 'undici'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { systemClock } from '../../src/cli/import/run.ts'
 import type { Clock } from '../../src/cli/import/service.ts'
 import { filesOf, openDownloads, type SourceFile } from '../../src/cli/move-in/files.ts'
@@ -53,6 +53,8 @@ interface Options {
   readonly allow?: string
   readonly mostBytes?: number
   readonly signal?: AbortSignal
+  /** Milliseconds that were waited for. */
+  readonly waits?: number[]
 }
 
 async function createGround(options: Options = {}): Promise<Ground> {
@@ -64,7 +66,7 @@ async function createGround(options: Options = {}): Promise<Ground> {
 async function copyInto(
   folder: string,
   file: Partial<SourceFile> & { readonly url: string },
-  { source = 'https://old.example.com', allow = '127.0.0.1', mostBytes = 1000, signal }: Options,
+  { source = 'https://old.example.com', allow = '127.0.0.1', mostBytes = 1000, signal, waits = [] }: Options,
 ) {
   const downloads = openDownloads({
     folder,
@@ -72,6 +74,10 @@ async function copyInto(
     mostBytes,
     env: { OUTBOUND_ALLOW: allow },
     signal: signal ?? new AbortController().signal,
+    clock: {
+      now: () => waits.reduce((sum, ms) => sum + ms, 0),
+      sleep: async (ms) => void waits.push(ms),
+    },
   })
   try {
     const copied = await downloads.fetch({ name: 'a.txt', mimeType: 'text/plain', size: undefined, ...file })
@@ -151,8 +157,50 @@ describe('files that a move copies', () => {
     expect(await from('/busy')).toBe('it answered 503')
     expect(await from('/ten', { size: 10 })).toEqual({ size: 10, text: 'xxxxxxxxxx' })
     const tries = (at: string) => server.asked.filter((one) => one.path === at).length
-    expect(['/endless', '/gone', '/busy'].map(tries)).toEqual([1, 1, 4])
+    expect(['/endless', '/gone', '/ten'].map(tries)).toEqual([1, 1, 5])
+    expect(tries('/busy')).toBeGreaterThan(10)
     expect(await filesIn(folder)).toHaveLength(2)
+  })
+
+  it('are waited for where a host has no time, as long as it asks for, and two minutes otherwise', async () => {
+    let refusals = 2
+    const server = await serve(({ path: at }, response) => {
+      if (at === '/limited' && refusals-- > 0) return response.writeHead(429, { 'retry-after': '10' }).end()
+      return at === '/down' ? response.writeHead(503).end() : response.end('there')
+    })
+    const limited: number[] = []
+    const { copy } = await createGround({ waits: limited })
+    expect(await copy({ url: `${server.url}/limited` })).toEqual({ size: 5, text: 'there' })
+    expect(limited).toEqual([10_000, 10_000])
+    const down: number[] = []
+    const other = await createGround({ waits: down })
+    expect(await other.copy({ url: `${server.url}/down` })).toBe('it answered 503')
+    const waited = down.reduce((sum, ms) => sum + ms, 0)
+    expect([waited > 100_000, waited <= 120_000]).toEqual([true, true])
+  })
+
+  it('of a host that was waited for in vain are asked for once each, until it answers', async () => {
+    const server = await serve(({ path: at }, response) =>
+      at.startsWith('/down') ? response.writeHead(503).end() : response.end('there'),
+    )
+    const folder = await mkdtemp(path.join(os.tmpdir(), 'parley-files-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    const waits: number[] = []
+    const downloads = openDownloads({
+      ...{ folder, source: { url: 'https://old.example.com', apiKey, app: undefined }, mostBytes: 1000 },
+      ...{ env: { OUTBOUND_ALLOW: '127.0.0.1' }, signal: new AbortController().signal },
+      clock: { now: () => waits.reduce((sum, ms) => sum + ms, 0), sleep: async (ms) => void waits.push(ms) },
+    })
+    const fetchOne = (at: string) =>
+      downloads.fetch({ url: `${server.url}${at}`, name: 'a', mimeType: 'text/plain', size: undefined })
+    expect(await fetchOne('/down-1')).toEqual({ problem: 'it answered 503' })
+    const before = waits.length
+    expect(await fetchOne('/down-2')).toEqual({ problem: 'it answered 503' })
+    expect(waits).toHaveLength(before)
+    expect(await fetchOne('/up')).toMatchObject({ size: 5 })
+    await fetchOne('/down-3')
+    expect(waits.length).toBeGreaterThan(before)
+    await downloads.close()
   })
 
   it('go on where they were, when the connection or the run was cut off', async () => {
@@ -275,6 +323,17 @@ describe('files that a move has uploaded', () => {
     expect(await moveIn(source, hosted, into, folder)).toMatchObject({ code: 0 })
     expect(await address()).toBe(used)
     expect(await moveIn(source, hosted, into, folder, '--verify')).toMatchObject({ code: 0 })
+  })
+
+  it('are uploaded again where the storage of the target is away for a moment', async () => {
+    const { source, target, hosted, front, into, folder } = await createHalfMove()
+    front.troubles = {}
+    const spy = vi.spyOn(target.context.media, 'admit')
+    for (let times = 0; times < 2; times++) spy.mockRejectedValueOnce(new Error('the disk is away'))
+    const moved = await moveIn(source, hosted, into, folder)
+    expect(moved, moved.stderr).toMatchObject({ code: 0 })
+    expect(await uploadsTo(folder, front.url)).toHaveLength(1)
+    expect(await fileOf(target)).toBe('0123456789')
   })
 
   it('get their addresses into messages that are there already by following, and until then these are named', async () => {

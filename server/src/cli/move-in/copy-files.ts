@@ -53,7 +53,7 @@ export async function copyFiles({ options, io, folder, journal, target, notices,
     source: { url: options.from, apiKey: options.apiKey, app: options.fromApp },
     mostBytes: options.mostFileBytes,
     env: io.env,
-    signal: io.signal,
+    ...{ signal: io.signal, clock: io.clock },
   })
   const copy = async (file: SourceFile) => {
     if (io.signal.aborted) throw new ImportFailure(exitCodes.interrupted, 'stopped')
@@ -65,7 +65,7 @@ export async function copyFiles({ options, io, folder, journal, target, notices,
   }
   /** @returns whether the target has taken it */
   const give = async (to: Remote, file: SourceFile, found: { readonly file: string; readonly size: number }) => {
-    const { address, problem } = await upload(to, receiver, path.join(folder, found.file), file, found.size)
+    const { address, problem } = await upload(to, receiver, { ...found, file: path.join(folder, found.file) }, file, io)
     if (address === undefined) {
       counts.failed += 1
       notices.add('file-without-storage', `${file.url}: ${problem}`)
@@ -206,13 +206,43 @@ async function someone(folder: string): Promise<unknown> {
   return undefined
 }
 
+/** @throws ImportFailure where the storage of the target does not answer: nothing names the file yet, and the next run goes on */
 async function upload(
+  target: Remote,
+  receiver: unknown,
+  { file, size }: { readonly file: string; readonly size: number },
+  source: SourceFile,
+  { clock, signal }: Pick<ImportIo, 'clock' | 'signal'>,
+): Promise<{ address?: string; problem?: string }> {
+  const started = clock.now()
+  for (let attempt = 0; ; attempt++) {
+    const outcome = await tryUpload(target, receiver, file, source, size)
+    if (outcome.away === undefined) return outcome
+    if (signal.aborted) throw new ImportFailure(exitCodes.interrupted, 'stopped')
+    const delay = outcome.retryAfter ?? Math.min(longestWait, firstWait * 2 ** attempt)
+    if (clock.now() + delay - started > patience)
+      throw new ImportFailure(exitCodes.unreachable, `${outcome.away}; gave up`)
+    await clock.sleep(delay, signal).catch(() => undefined)
+  }
+}
+
+interface UploadOutcome {
+  readonly address?: string
+  readonly problem?: string
+  /** Why nobody knows yet. */
+  readonly away?: string
+  /** Milliseconds. */
+  readonly retryAfter?: number | undefined
+}
+
+/** Each time to an address of its own: the one before may have been used. */
+async function tryUpload(
   target: Remote,
   receiver: unknown,
   file: string,
   { name, mimeType }: SourceFile,
   size: number,
-): Promise<{ address?: string; problem?: string }> {
+): Promise<UploadOutcome> {
   const files = { file: { name: name.slice(0, 1000), size, mimeType: mimeType.slice(0, 255) } }
   const answer = await target.send(
     'POST',
@@ -228,7 +258,11 @@ async function upload(
   for (const [field, value] of Object.entries(place.request.body)) form.append(field, value)
   form.append('file', await openAsBlob(file, { type: mimeType }), name)
   const response = await fetch(place.request.url, { method: 'POST', body: form }).catch((error: Error) => error)
-  if (response instanceof Error) return { problem: response.message }
+  const { origin } = new URL(place.request.url)
+  if (response instanceof Error) return { away: `${origin} cannot be reached (${response.message})` }
   await response.arrayBuffer()
-  return response.ok ? { address: place.attachment.url } : { problem: `the storage answered ${response.status}` }
+  if (response.ok) return { address: place.attachment.url }
+  const { status, headers } = response
+  if (status !== 429 && status < 500) return { problem: `the storage answered ${status}` }
+  return { away: `${origin} answered ${status}`, retryAfter: readRetryAfter(Object.fromEntries(headers)) }
 }

@@ -11,6 +11,9 @@ import { checkedLookup, TargetRefused } from '../../delivery/outbound/addresses.
 import { createReach } from '../../delivery/outbound/allowed.ts'
 import { exitCodes, ImportFailure } from '../import/failure.ts'
 import type { JsonRecord } from '../import/records.ts'
+import { readRetryAfter } from '../import/request.ts'
+import type { ImportIo } from '../import/run.ts'
+import { firstWait, longestWait, patience } from './remote.ts'
 
 /** A file that messages of the source name. */
 export interface SourceFile {
@@ -37,11 +40,13 @@ export interface DownloadOptions {
   readonly mostBytes: number
   readonly env: Readonly<Record<string, string | undefined>>
   readonly signal: AbortSignal
+  readonly clock: ImportIo['clock']
 }
 
 const mostRedirects = 5
+/** Of a file that came, but not as the message says. */
 const attempts = 4
-const patience = 60_000
+const answerTimeout = 60_000
 
 /** The files of a message's attachments that have an address. */
 export function filesOf(message: JsonRecord): SourceFile[] {
@@ -61,7 +66,7 @@ export function filesOf(message: JsonRecord): SourceFile[] {
 }
 
 /** Opens downloads of files whose addresses come out of messages, so that they may name any host. */
-export function openDownloads({ folder, source, mostBytes, env, signal }: DownloadOptions): Downloads {
+export function openDownloads({ folder, source, mostBytes, env, signal, clock }: DownloadOptions): Downloads {
   const problems: string[] = []
   const allow = readAllowedTargets(env.OUTBOUND_ALLOW, problems)
   if (problems.length > 0) throw new ImportFailure(exitCodes.usage, problems.join('\n'))
@@ -70,8 +75,8 @@ export function openDownloads({ folder, source, mostBytes, env, signal }: Downlo
   const connectFreely = buildConnector({ timeout: 10_000 })
   const dispatcher = new Agent({
     connections: 8,
-    headersTimeout: patience,
-    bodyTimeout: patience,
+    headersTimeout: answerTimeout,
+    bodyTimeout: answerTimeout,
     connect(options, callback) {
       const host = options.hostname.replace(/^\[|\]$/g, '')
       const isHttps = options.protocol === 'https:'
@@ -121,12 +126,13 @@ export function openDownloads({ folder, source, mostBytes, env, signal }: Downlo
     if (answer.statusCode === 416) {
       await answer.body.dump()
       await rm(partial, { force: true })
-      throw new Error('the part that was there does not fit')
+      throw new Unfit('the part that was there does not fit')
     }
     if (answer.statusCode !== 200 && answer.statusCode !== 206) {
       await answer.body.dump()
       const error = `it answered ${answer.statusCode}`
-      throw answer.statusCode >= 500 || answer.statusCode === 429 ? new Error(error) : new Problem(error)
+      if (answer.statusCode < 500 && answer.statusCode !== 429) throw new Problem(error)
+      throw new Busy(error, readRetryAfter(answer.headers))
     }
     const type = String(answer.headers['content-type'] ?? '')
     if (/^text\/html/i.test(type) && !/html/i.test(mimeType)) {
@@ -144,11 +150,13 @@ export function openDownloads({ folder, source, mostBytes, env, signal }: Downlo
     await pipeline(answer.body, counted, createWriteStream(partial, { flags, mode: 0o600 }))
     if (size !== undefined && bytes !== size) {
       await rm(partial, { force: true })
-      throw new Error(`it has ${bytes} bytes; the message says ${size}`)
+      throw new Unfit(`it has ${bytes} bytes; the message says ${size}`)
     }
     await rename(partial, target)
     return bytes
   }
+  /** Hosts that were waited for in vain: until one of them answers, each of their files is asked for once. */
+  const away = new Set<string>()
   return {
     async fetch(file) {
       const name = path.join('files', createHash('sha256').update(file.url).digest('hex').slice(0, 40))
@@ -156,15 +164,26 @@ export function openDownloads({ folder, source, mostBytes, env, signal }: Downlo
       const there = await stat(target).catch(() => undefined)
       if (there !== undefined) return { file: name, size: there.size }
       await mkdir(path.dirname(target), { recursive: true, mode: 0o700 })
+      const { host } = new URL(file.url)
+      const started = clock.now()
       for (let attempt = 1; ; attempt++) {
         try {
-          return { file: name, size: await download(file, target) }
+          const size = await download(file, target)
+          away.delete(host)
+          return { file: name, size }
         } catch (error) {
           if (signal.aborted) throw new ImportFailure(exitCodes.interrupted, 'stopped')
-          const { cause } = error as { cause?: unknown }
+          const { message, cause } = error as Error
           const isFinal = error instanceof Problem || error instanceof TargetRefused || cause instanceof TargetRefused
           if (isFinal) await rm(`${target}.part`, { force: true })
-          if (isFinal || attempt === attempts) return { problem: (error as Error).message }
+          if (isFinal || (error instanceof Unfit && attempt === attempts)) return { problem: message }
+          if (error instanceof Unfit) continue
+          const delay = (error as Partial<Busy>).retryAfter ?? Math.min(longestWait, firstWait * 2 ** (attempt - 1))
+          if (away.has(host) || clock.now() + delay - started > patience) {
+            away.add(host)
+            return { problem: message }
+          }
+          await clock.sleep(delay, signal).catch(() => undefined)
         }
       }
     },
@@ -174,6 +193,18 @@ export function openDownloads({ folder, source, mostBytes, env, signal }: Downlo
 
 /** What no other attempt mends. */
 class Problem extends Error {}
+
+/** What came is not what was asked for, which another attempt may mend, at once. */
+class Unfit extends Error {}
+
+/** The host is there, and has no time. @param retryAfter milliseconds, where it says so */
+class Busy extends Error {
+  readonly retryAfter: number | undefined
+  constructor(message: string, retryAfter: number | undefined) {
+    super(message)
+    this.retryAfter = retryAfter
+  }
+}
 
 function rangeOf({ range }: Record<string, string>): Record<string, string> {
   return range === undefined ? {} : { range }

@@ -19,7 +19,7 @@ import { learnIds, readIds } from './ids.ts'
 import { type Journal, openJournal } from './journal.ts'
 import { rowsOf } from './lists.ts'
 import { settleModeration } from './moderation.ts'
-import { createNotices, type Notices, notOverRest } from './notices.ts'
+import { createNotices, type NoticeCode, type Notices, notOverRest } from './notices.ts'
 import { type MoveOptions, moveHelp, parseMoveOptions } from './options.ts'
 import { prepareMessages, preparePeople } from './prepare.ts'
 import { openRemote, type Remote } from './remote.ts'
@@ -44,6 +44,9 @@ export async function moveInCommand(args: readonly string[], io: ImportIo): Prom
 }
 
 const progressInterval = 5000
+
+/** What the target should have and has not: then not everything was moved. */
+const lost: ReadonlySet<string> = new Set<NoticeCode>(['file-not-copied', 'record-refused', 'relation-refused'])
 
 async function moveIn(options: MoveOptions, { signal: asked, ...rest }: ImportIo): Promise<ExitCode> {
   // While it follows, Ctrl-C asks to cut over; what is under way goes on.
@@ -167,6 +170,7 @@ async function moveIn(options: MoveOptions, { signal: asked, ...rest }: ImportIo
         if (notices.list().some(({ code }) => code === 'message-refused')) outcome = exitCodes.refused
       }
     }
+    if (outcome === exitCodes.done && notices.list().some(({ code }) => lost.has(code))) outcome = exitCodes.refused
     await report({ options, io, folder, journal, source, notices, settled, files: copied?.counts ?? {}, seconds })
     return outcome
   } finally {
