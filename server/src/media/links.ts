@@ -154,14 +154,22 @@ function addressOf({ name }: Pick<AnyApp, 'name'>): string {
 /** Deeper than any body that is taken. */
 const maxDepth = 64
 
-function replaceWithin(value: object, path: string, replace: (text: string, path: string) => string, depth = 0): void {
+/** What stands in the members that may name a file, each with its name, what holds it, and that one's path. */
+export function* namedIn(
+  value: object,
+  path = '',
+  depth = 0,
+): Generator<[text: string, name: string, holder: object, path: string]> {
   if (depth >= maxDepth) return
   for (const [name, member] of Object.entries(value)) {
-    const at = `${path}/${name}`
-    if (typeof member === 'object' && member !== null) replaceWithin(member, at, replace, depth + 1)
-    else if (typeof member === 'string' && fileMembers.includes(name)) {
-      ;(value as Record<string, unknown>)[name] = replace(member, at)
-    }
+    if (typeof member === 'object' && member !== null) yield* namedIn(member, `${path}/${name}`, depth + 1)
+    else if (typeof member === 'string' && fileMembers.includes(name)) yield [member, name, value, path]
+  }
+}
+
+function replaceWithin(value: object, path: string, replace: (text: string, path: string) => string): void {
+  for (const [text, name, holder, at] of namedIn(value, path)) {
+    ;(holder as Record<string, unknown>)[name] = replace(text, `${at}/${name}`)
   }
 }
 

@@ -14,10 +14,13 @@ interface RemovedFile {
 const batchSize = 500
 const atOnce = 16
 const sweepIntervalMs = 60_000
-/** A file that no message uses after this was given up: nobody sent it, or the process died before it did. One that is arriving still, too. */
+/** A file that no message uses after this was given up: nobody sent it, or the process died before it did. */
 export const claimSeconds = 24 * 3600
 
-/** Looked for once: where PostgreSQL expects few of them, it would look anew for each file that it may mark. */
+/**
+ * Looked for once: where PostgreSQL expects few of them, it would look anew for each file that it may mark. What is still arriving by
+ * then never will: that a message names it does not keep it.
+ */
 const markUnclaimed = statement(`
   with unclaimed as materialized (
     select c.app_id, c.key

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { removeUnused } from '../../media/library.ts'
-import { fileMembers } from '../../media/links.ts'
+import { fileMembers, namedIn } from '../../media/links.ts'
 import { appKey } from '../../store/app-key.ts'
 import type { Queryable } from '../../store/database.ts'
 import { type Fragment, statement } from '../../store/statement.ts'
@@ -62,23 +62,13 @@ export function mayNameFiles(json: string): boolean {
   return json.includes('"attachments"') || fileMembers.some((name) => json.includes(`"${name}"`))
 }
 
-/** Deeper than any body that is taken. */
-const maxDepth = 64
-
 /** Wherever the members that name files stand: what an address is signed for is kept, too. */
 function keysIn(data: object, keyOf: (address: string) => string | undefined): string[] {
   const keys = new Set<string>()
-  const look = (value: object, depth: number): void => {
-    if (depth >= maxDepth) return
-    for (const [name, member] of Object.entries(value)) {
-      if (typeof member === 'object' && member !== null) look(member, depth + 1)
-      else if (typeof member === 'string' && fileMembers.includes(name)) {
-        const key = keyOf(member)
-        if (key !== undefined) keys.add(key)
-      }
-    }
+  for (const [address] of namedIn(data)) {
+    const key = keyOf(address)
+    if (key !== undefined) keys.add(key)
   }
-  look(data, 0)
   return [...keys]
 }
 

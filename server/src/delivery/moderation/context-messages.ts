@@ -10,7 +10,7 @@ import type { Utterance } from './ask/llm-request.ts'
 const mostLookedAt = 1000
 
 /** Texts and captions before a message. What moderation holds is nobody's context. */
-const selectOf = (place: string, condition: string) =>
+const selectOf = (place: string, more = '') =>
   statement(`
   select m.id, m.conversation, ${kindSql('m.kind')} as kind, m.sender, m.category, m.type, m.traits, m.sent_at as "sentAt",
     m.data->>'text' as text
@@ -24,8 +24,7 @@ const selectOf = (place: string, condition: string) =>
     order by m.sent_at desc, m.id desc
     limit ${mostLookedAt}
   ) m
-  where ${condition}
-  and m.category = 'message'
+  where m.category = 'message'${more}
   and m.deleted_at is null
   and m.traits & ${heldTraits} = 0
   and m.data->>'text' <> ''
@@ -33,8 +32,12 @@ const selectOf = (place: string, condition: string) =>
   limit $5`)
 
 /** Two statements: each goes by an index, and one that compares a parent that may be null would go by none. */
-const selectInThread = selectOf('m.parent_id = $2', 'm.parent_id is not null')
-const selectOutsideThreads = selectOf('m.conversation = $2', 'm.parent_id is null')
+const selectInThread = selectOf('m.parent_id = $2')
+const selectOutsideThreads = selectOf(
+  'm.conversation = $2',
+  `
+  and m.parent_id is null`,
+)
 
 type Row = PlacedFacts & { readonly text: string }
 
