@@ -82,10 +82,12 @@ async function fillEveryTable(world: World): Promise<void> {
       [table],
     )
     const names = ['app_id', ...columns.map(({ name }) => name)].join(', ')
-    const made = [
-      world.app.appId,
-      ...columns.map(({ type }) => (values[type] ?? 'null').replace('$1', String(world.app.appId))),
-    ].join(', ')
+    // What is as old as these values would make it is removed by the service itself, at any moment.
+    const inserted = ({ name, type }: { name: string; type: string }) =>
+      name === 'created_at'
+        ? 'extract(epoch from now())'
+        : (values[type] ?? 'null').replace('$1', String(world.app.appId))
+    const made = [world.app.appId, ...columns.map(inserted)].join(', ')
     await own.query(`insert into ${table} (${names}) values (${made})`)
   }
 }
