@@ -169,7 +169,8 @@ async function moveIn(options: MoveOptions, { signal: asked, ...rest }: ImportIo
           sleep: (milliseconds) => io.clock.sleep(milliseconds, work.signal),
         }).finally(() => hints?.close())
         for (const [name, value] of Object.entries(sides.counts)) settled[`followed: ${name}`] = value
-        if (notices.list().some(({ code }) => code === 'message-refused')) outcome = exitCodes.refused
+        for (const [id, code] of sides.refusedMessages) notices.add('message-refused', `${id}: ${code}`)
+        if (sides.refusedMessages.size > 0) outcome = exitCodes.refused
       }
     }
     if (outcome === exitCodes.done && notices.list().some(({ code }) => lost.has(code))) outcome = exitCodes.refused
