@@ -29,6 +29,8 @@ export function conversationId(kind: ConversationKind, a: string, b: string): st
 /** Stands in no uid. */
 const ofTheFormer = '~'
 
+const longestUid = 100
+
 /**
  * What a uid becomes where its former holder left something that stays, once the uid is somebody else's: nobody can have
  * it, so nobody is taken for them.
@@ -36,6 +38,14 @@ const ofTheFormer = '~'
  */
 export function formerUid(uid: string, times: number): string {
   return `${uid}${ofTheFormer}${times}`
+}
+
+/** A uid as somebody can have it, made of that of a former holder; others stay as they are. */
+export function givableUid(uid: string): string {
+  const end = uid.indexOf(ofTheFormer)
+  if (end === -1) return uid
+  const suffix = `-former-${uid.slice(end + 1)}`
+  return `${uid.slice(0, Math.min(end, longestUid - suffix.length))}${suffix}`
 }
 
 /** The uid as it was and is shown, also of its former holders. */

@@ -323,6 +323,55 @@ describe('an export', () => {
     })
   })
 
+  it('that is imported over the API keeps what deleted users wrote in groups, and the replies to it', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob', 'carol')
+    await createGroup(world, 'team', 'alice', { participants: ['bob', 'carol'] })
+    const root = await sayInGroup(world, 'bob', 'team', 'by bob')
+    await sayInGroup(world, 'alice', 'team', 'a reply', { parentId: root.id })
+    await sayInGroup(world, 'carol', 'team', 'by the first carol')
+    const gone = await sayInGroup(world, 'alice', 'team', 'never said')
+    dataOf(await world.put(`/messages/${gone.id}`, { data: { text: 'never said so' } }, { as: 'alice' }))
+    dataOf(await world.delete(`/messages/${gone.id}`, { permanent: true }))
+    for (const uid of ['bob', 'carol']) dataOf(await world.delete(`/users/${uid}`, { permanent: true }))
+    await createUsers(world, 'carol')
+    dataOf(await world.post('/groups/team/members', { participants: ['carol'] }))
+    await sayInGroup(world, 'carol', 'team', 'by the second carol')
+    await withFolder(async (folder) => {
+      await exportOf(world.context, world.app, folder)
+      const target = await createWorld()
+      const run = async (...more: string[]) => {
+        const stdout = collect()
+        const to = ['--url', target.url, '--apikey', target.apiKey, '--app', target.app.name]
+        const surroundings = { stdout, stderr: collect(), env: {}, cwd: folder, clock: systemClock }
+        const { signal } = new AbortController()
+        return { code: await importCommand([folder, ...to, ...more], { ...surroundings, signal }), text: stdout.text() }
+      }
+      for (const more of [['--dry-run'], [], []]) {
+        const { code, text } = await run(...more)
+        expect(code, text).toBe(0)
+        expect(text).toContain('Users who were deleted for good and of whom the export has messages: 2.')
+        expect(text).toContain('Left aside of messages, as they tell of messages that were deleted for good: ')
+      }
+      const list = '/groups/team/messages?limit=100&category=message&hideReplies=true'
+      const said = dataOf(await target.get(list, { as: 'alice' })).map(
+        ({ sender, data }: { sender: string; data: { text: string } }) => [sender, data.text],
+      )
+      expect(said).toEqual([
+        ['bob', 'by bob'],
+        ['carol-former-1', 'by the first carol'],
+        ['carol', 'by the second carol'],
+      ])
+      const [reply] = dataOf(await target.get(`/messages/${root.id}/thread`, { as: 'alice' }))
+      expect(reply).toMatchObject({ sender: 'alice', data: { text: 'a reply' } })
+      for (const uid of ['bob', 'carol-former-1'])
+        expect(dataOf(await target.get(`/users/${uid}`))).toMatchObject({
+          name: 'Deleted user',
+          deactivatedAt: expect.any(Number),
+        })
+    })
+  })
+
   it('that is imported over the API shows nothing that moderation holds or has stopped, and leaves nothing unread', async () => {
     const world = await moderatedWorld('alice', 'bob')
     await createGroup(world, 'team', 'alice', { participants: ['bob'] })

@@ -5,6 +5,7 @@ import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { createGroup, dataOf, say, sayInGroup } from '../support/chat.ts'
+import { groupText, importWell } from '../support/imports.ts'
 import { until } from '../support/until.ts'
 import { createUsers, createWorld } from '../support/world.ts'
 import { startHosted } from './hosted.ts'
@@ -195,6 +196,37 @@ describe('parley move-in, interrupted and following', () => {
     expect((await target.get('/conversations', { token: token as string })).status).toBe(200)
     const { notices } = JSON.parse(await readFile(path.join(folder, 'report.json'), 'utf8'))
     expect(notices).toEqual([])
+  })
+
+  it('takes messages with all whom they need: who reacted, who owns the group; and replies with their threads', async () => {
+    const [source, target] = [await createWorld(), await createWorld()]
+    await createUsers(source, 'alice', 'bob')
+    await createGroup(source, 'team', 'alice', { participants: ['bob'] })
+    await sayInGroup(source, 'alice', 'team', 'before')
+    const hosted = await startHosted(source.url)
+    const folder = await makeFolder()
+    expect(await moveIn(source, hosted, target, folder)).toMatchObject({ code: 0 })
+    await createUsers(source, 'newcomer')
+    await done(source.post('/groups/team/members', { participants: ['newcomer'] }))
+    const root = await sayInGroup(source, 'alice', 'team', 'welcome')
+    await done(source.post(`/messages/${root.id}/reactions/${encodeURIComponent('👍')}`, {}, { as: 'newcomer' }))
+    await sayInGroup(source, 'bob', 'team', 'a reply', { parentId: root.id })
+    await createGroup(source, 'fresh', 'newcomer', { participants: ['bob'] })
+    await sayInGroup(source, 'bob', 'fresh', 'of a group whose owner wrote nothing')
+    // Of long ago, so that only a comparison finds it.
+    await importWell(source, 'messages', [
+      groupText('old', 'alice', 'team', 1_600_000_000),
+      ...Array.from({ length: 30 }, (_, n) =>
+        groupText(`old-${n}`, 'bob', 'team', 1_600_000_001 + n, { parentMuid: 'old' }),
+      ),
+    ])
+    await writeFile(path.join(folder, 'cut-over'), '')
+    const followed = await moveIn(source, hosted, target, folder, '--follow')
+    expect(followed, followed.stderr).toMatchObject({ code: 0 })
+    const { notices } = JSON.parse(await readFile(path.join(folder, 'report.json'), 'utf8'))
+    expect(notices).toEqual([])
+    const compared = await moveIn(source, hosted, target, folder, '--verify')
+    expect(compared, compared.stdout).toMatchObject({ code: 0, stdout: expect.stringContaining('Equal') })
   })
 
   it('removes nothing from an app that had data of its own', async () => {

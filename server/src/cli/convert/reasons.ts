@@ -60,6 +60,11 @@ export const reasons = {
     what: 'The old system hid the message from everybody: a text from before an edit, or a message that was deleted.',
     remedy: 'None is needed.',
   },
+  'link-preview': {
+    outcome: 'changed',
+    what: 'The message showed what is behind a link in its text. The link stays, the preview is left out.',
+    remedy: 'None is needed: the front end can show previews of links.',
+  },
   'member-without-user': {
     outcome: 'skipped',
     what: 'A membership of somebody whom the export does not describe, and who wrote nothing.',

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs'
 import { mkdir, open } from 'node:fs/promises'
 import path from 'node:path'
 import { Binary, deserialize } from 'bson'
+import { writeAll } from '../write-all.ts'
 import { withEmoji } from './emoji.ts'
 import { ConvertFailure } from './failure.ts'
 import type { History, OldFile, OldMessage, Place } from './history.ts'
@@ -254,7 +255,7 @@ async function extractFiles(documents: (name: string) => AsyncGenerator<Foreign>
     await mkdir(files.folder, { recursive: true })
     const handle = await open(file.target, (written.get(file.target) ?? 0) === 0 ? 'w' : 'r+')
     try {
-      await handle.write(data.buffer, 0, length, at)
+      await writeAll(handle, data.buffer.subarray(0, length), at)
       written.set(file.target, (written.get(file.target) ?? 0) + length)
     } finally {
       await handle.close()

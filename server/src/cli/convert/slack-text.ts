@@ -12,6 +12,17 @@ export function slackText(text: string, uidOf: (user: string, name?: string) => 
   return parts.map((part, index) => (index % 2 === 0 ? withEmoji(typed(part)) : markup(part, uidOf))).join('')
 }
 
+/** The web addresses that a Slack message names, each in the one way that browsers write it. */
+export function linksIn(text: string): ReadonlySet<string> {
+  const targets = [...text.matchAll(/<([^<>|]*)[^<>]*>/g)].map(([, target = '']) => typed(target))
+  return new Set(targets.filter((target) => URL.canParse(target)).map(hrefOf))
+}
+
+/** One address may be written with and without a slash at its end. */
+export function hrefOf(address: string): string {
+  return new URL(address).href
+}
+
 function typed(text: string): string {
   return text.replace(/&(?:lt|gt|amp);/g, (entity) => entities[entity] ?? entity)
 }

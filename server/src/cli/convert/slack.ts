@@ -13,7 +13,7 @@ import {
   textsOf,
 } from './json.ts'
 import type { Reasons } from './reasons.ts'
-import { slackText } from './slack-text.ts'
+import { hrefOf, linksIn, slackText } from './slack-text.ts'
 
 /** Kinds of messages that are what somebody said; of the others, the system said that something happened. */
 const spoken = new Set(['bot_message', 'me_message', 'thread_broadcast', 'file_share', 'file_comment', 'file_mention'])
@@ -147,7 +147,7 @@ function convertMessage(message: Foreign, history: History, reasons: Reasons): O
   }
   if (subtype === 'thread_broadcast') reasons.add('shown-in-channel', id)
   const sender = textOf(message.user) ?? textOf(message.bot_id) ?? textOf(message.comment?.user) ?? 'USLACKBOT'
-  const said = slackText(textOf(message.text) ?? shownBy(message.attachments) ?? '', history.uidOf)
+  const said = saidIn(message, history, reasons)
   const reactions = objectsOf(message.reactions).map(({ name, users, count }) => {
     const known = textsOf(users)
     if (Number(count) > known.length) reasons.add('reactions-without-users', `${name} ${id}`)
@@ -161,6 +161,21 @@ function convertMessage(message: Foreign, history: History, reasons: Reasons): O
     ...parentOf(message),
     editedAt: secondsOf(message.edited?.ts),
   }
+}
+
+/** What a message says and, below it, what it shows besides; that is not what a service has found behind a link that it says itself. */
+function saidIn({ text, attachments, ts }: Foreign, { uidOf }: History, reasons: Reasons): string {
+  const said = textOf(text) ?? ''
+  const links = linksIn(said)
+  const shown = objectsOf(attachments).filter((attachment) => {
+    const address = [attachment.from_url, attachment.original_url]
+      .map(addressOf)
+      .find((url) => url && links.has(hrefOf(url)))
+    if (address !== undefined) reasons.add('link-preview', `${address} of ${ts}`)
+    return address === undefined
+  })
+  const parts = [said, shownBy(shown) ?? ''].filter((part) => part !== '')
+  return slackText(parts.join('\n'), uidOf)
 }
 
 function parentOf(message: Foreign): { parent?: string } {

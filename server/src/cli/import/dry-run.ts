@@ -4,7 +4,14 @@ import { createDigestSet } from './digest.ts'
 import type { InputFile, Line } from './input.ts'
 import { openRecordReader } from './named.ts'
 import type { Progress } from './progress.ts'
-import { conversationOf, type JsonRecord, type ReadLine, type RecordError, type Refusal } from './records.ts'
+import {
+  type Aside,
+  conversationOf,
+  type JsonRecord,
+  type ReadLine,
+  type RecordError,
+  type Refusal,
+} from './records.ts'
 import type { Report } from './report.ts'
 import { createSpellings, existsCodes, spelledOtherwise } from './spellings.ts'
 
@@ -18,8 +25,8 @@ export interface DryTally {
   repeated: number
   /** Naming something that neither the files nor, as far as it was asked, the service has. */
   unknownReference: number
-  /** Messages of an export that moderation there did not let everybody see. */
-  held: number
+  /** Messages of an export that would be left aside, by the reason. */
+  aside: Record<Aside, number>
   /** What records have that an import does not know: how many records have each of these members. */
   ignored: Map<string, number>
 }
@@ -31,6 +38,8 @@ export interface DryRunOptions {
   /** Lookups at the same time. */
   readonly concurrency: number
   readonly signal: AbortSignal
+  /** The files are of an export, which has all that an app has. */
+  readonly isExport: boolean
   /** The clock, in epoch seconds. */
   readonly now: number
 }
@@ -46,11 +55,19 @@ interface Result {
   /** What the files so far do not hold. */
   readonly needed: readonly Reference[]
   readonly ignored?: readonly string[]
-  readonly isHeld?: true
+  readonly aside?: Aside
 }
 
 export function emptyDryTally(): DryTally {
-  return { read: 0, good: 0, refused: 0, repeated: 0, unknownReference: 0, held: 0, ignored: new Map() }
+  return {
+    read: 0,
+    good: 0,
+    refused: 0,
+    repeated: 0,
+    unknownReference: 0,
+    aside: { held: 0, gone: 0 },
+    ignored: new Map(),
+  }
 }
 
 /**
@@ -69,9 +86,9 @@ export function makeDryRun(
     const store = async (results: readonly Result[]) => {
       const missing = await findMissing(results.flatMap(({ needed }) => needed))
       const refusals: Refusal[] = []
-      for (const { line, key, record, needed, found, isHeld, ignored = [] } of results) {
-        if (isHeld) {
-          tally.held += 1
+      for (const { line, key, record, needed, found, aside, ignored = [] } of results) {
+        if (aside !== undefined) {
+          tally.aside[aside] += 1
           continue
         }
         for (const name of ignored) tally.ignored.set(name, (tally.ignored.get(name) ?? 0) + 1)
@@ -84,12 +101,12 @@ export function makeDryRun(
       await options.report.write(refusals)
     }
     const count = () => {
-      const { read, good, refused, repeated, unknownReference, held } = tally
-      return { read, finished: good + refused + repeated + unknownReference + held }
+      const { read, good, refused, repeated, unknownReference, aside } = tally
+      return { read, finished: good + refused + repeated + unknownReference + aside.held + aside.gone }
     }
     progress.start(file, count)
     try {
-      const readRecord = await openRecordReader(file, options.signal)
+      const readRecord = await openRecordReader(file, options)
       for await (const lines of file.lines()) {
         if (options.signal.aborted) return
         tally.read += lines.length
@@ -116,7 +133,7 @@ function makeCheck(now: number): (kind: ImportKind, line: Line, parsed: ReadLine
       const { key, record, error } = parsed.refusal
       return { line, key, record, needed: [], found: { finding: 'refused', error } }
     }
-    if ('held' in parsed) return { line, key: null, record: null, needed: [], isHeld: true }
+    if ('aside' in parsed) return { line, key: null, record: null, needed: [], aside: parsed.aside }
     const { record, key, name, ignored } = parsed
     const result = { line, key, record, ignored, needed: [] }
     const find = (finding: Finding, error: RecordError): Result => ({ ...result, found: { finding, error } })

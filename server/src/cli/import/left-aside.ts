@@ -13,11 +13,20 @@ export interface LeftAside {
   readonly records: number | undefined
 }
 
-/** Finds what a folder has that only `--exact` brings into another service; files without records are not named. */
-export async function findLeftAside(folder: string): Promise<LeftAside[]> {
-  const manifest = await readManifest(folder).catch((error: Error) => {
+/** Whether a folder is an export of this service. @throws ImportFailure for one that this version cannot read */
+export async function isOfExport(folder: string): Promise<boolean> {
+  return (await manifestOf(folder)) !== undefined
+}
+
+function manifestOf(folder: string) {
+  return readManifest(folder).catch((error: Error) => {
     throw new ImportFailure(exitCodes.usage, error.message)
   })
+}
+
+/** Finds what a folder has that only `--exact` brings into another service; files without records are not named. */
+export async function findLeftAside(folder: string): Promise<LeftAside[]> {
+  const manifest = await manifestOf(folder)
   const others = places.filter(({ file }) => !(importKinds as readonly string[]).includes(file))
   const named = [
     ...others.map(({ file, holds }) => ({ file: `${file}.ndjson`, holds })),

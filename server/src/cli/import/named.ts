@@ -24,9 +24,12 @@ const references = ['parentMuid', 'quotedMuid', 'subjectMuid'] as const
  * Makes the reader of one file of records as they are sent: messages have names of their own, by which others name them. Looks
  * through a file of messages first for those that are named.
  */
-export async function openRecordReader(file: InputFile, signal: AbortSignal): Promise<(line: Line) => ReadLine> {
-  if (file.kind !== 'messages') return makeRecordReader(file.kind)
-  return makeRecordReader(file.kind, createMessageNames(await findNamed(file, signal)))
+export async function openRecordReader(
+  file: InputFile,
+  { signal, isExport }: { readonly signal: AbortSignal; readonly isExport: boolean },
+): Promise<(line: Line) => ReadLine> {
+  if (file.kind !== 'messages') return makeRecordReader(file.kind, { isExport })
+  return makeRecordReader(file.kind, { names: createMessageNames(await findNamed(file, signal)), isExport })
 }
 
 /** A line without any of these names no other message; not parsing it saves most of the time. */
@@ -64,10 +67,12 @@ export async function findNamed(file: InputFile, signal: AbortSignal): Promise<N
 export function createMessageNames(named: Named): MessageNames {
   const nameMessage = createMuidNames()
   const byId = new Map<string, string>()
+  const there = createDigestSet()
   const asSent = createDigestSet()
   const renamed = new Map<string, string>()
   return {
     muidOf: (id) => byId.get(id) ?? id,
+    isThere: (id) => there.has(id),
     nameOf(sent, taken, muid) {
       const changes: Record<string, string> = {}
       for (const reference of references) {
@@ -78,6 +83,7 @@ export function createMessageNames(named: Named): MessageNames {
       const name = nameMessage(taken, muid)
       if (name.muid !== muid) changes.muid = name.muid
       const id = String(sent.id)
+      if (named.ids.has(id)) there.add(id)
       if (name.muid !== id && named.ids.has(id)) byId.set(id, name.muid)
       const place = placeOf(taken, muid)
       if (named.muids.has(place)) {

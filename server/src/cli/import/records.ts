@@ -1,5 +1,6 @@
 import { type ErrorCode, type ErrorDetail, type ImportKind, importedId, takeListed } from '@parley/contract'
 import { heldTraits } from '../../chat/messages/traits.ts'
+import { givableUid } from '../../chat/naming.ts'
 import type { Line } from './input.ts'
 
 /** Why a record was not stored, as the service says it or as this command found it. */
@@ -68,8 +69,14 @@ export interface ReadRecord {
   readonly isTranslated: boolean
 }
 
-/** A line of a file, read; `held` where it is a message of an export that moderation there did not let everybody see, or hangs on one. */
-export type ReadLine = ReadRecord | { readonly refusal: Refusal } | { readonly held: true }
+/**
+ * Why a message of an export is not sent: `held` where moderation there did not let everybody see it, or it hangs on such a one; `gone`
+ * where it tells of a message that was deleted for good.
+ */
+export type Aside = 'held' | 'gone'
+
+/** A line of a file, read. */
+export type ReadLine = ReadRecord | { readonly refusal: Refusal } | { readonly aside: Aside }
 
 /** Gives messages the names by which they are sent, in the order of their file. */
 export interface MessageNames {
@@ -77,16 +84,25 @@ export interface MessageNames {
   muidOf(id: string): string
   /** How a message is called, which takes it for sent; and the record, whose references are names in the service. */
   nameOf(sent: JsonRecord, taken: JsonRecord, muid: string): { readonly name: MuidName; readonly record: JsonRecord }
+  /** Whether a message that others name, by the id that lists give it, came before. */
+  isThere(id: string): boolean
 }
 
-/** Makes the reader of one file of records: as they are sent, or without `names` as they stand in the file. */
-export function makeRecordReader(kind: ImportKind, names?: MessageNames): (line: Line) => ReadLine {
+export interface Reading {
+  /** Messages are read as they are sent; without it as they stand in the file. */
+  readonly names?: MessageNames
+  /** The file is of an export, which has all that an app has: what it names and does not have is gone. */
+  readonly isExport?: boolean
+}
+
+/** Makes the reader of one file of records. */
+export function makeRecordReader(kind: ImportKind, reading: Reading = {}): (line: Line) => ReadLine {
   const held = new Set<string>()
-  return (line) => readRecord(kind, line, names, held)
+  return (line) => readRecord(kind, line, reading, held)
 }
 
 /** Reads the record of a line: it must be a JSON object with an id of its own, else no answer could be matched to it. */
-function readRecord(kind: ImportKind, line: Line, names: MessageNames | undefined, held: Set<string>): ReadLine {
+function readRecord(kind: ImportKind, line: Line, { names, isExport }: Reading, held: Set<string>): ReadLine {
   const refuse = (record: unknown, message: string, path = '') => {
     const error = { code: formatErrors[kind], message, details: [{ path, message }] }
     return { refusal: { kind, line: line.number, key: null, error, record } }
@@ -101,9 +117,12 @@ function readRecord(kind: ImportKind, line: Line, names: MessageNames | undefine
   if (!isJsonObject(record)) return refuse(record, 'the record must be a JSON object')
   if (kind === 'messages' && isHeld(record, held)) {
     held.add(String(record.id))
-    return { held: true }
+    return { aside: 'held' }
   }
-  const taken = takeListed(kind, record, names?.muidOf)
+  const { subjectId } = record
+  if (isExport && names !== undefined && subjectId !== undefined && !names.isThere(String(subjectId)))
+    return { aside: 'gone' }
+  const taken = takeListed(kind, isExport ? withoutFormer(record) : record, names?.muidOf)
   const field = idFields[kind]
   const key = taken.record[field]
   if (typeof key !== 'string' || key === '') return refuse(record, `${field} is required and must be a string`, field)
@@ -116,6 +135,14 @@ function readRecord(kind: ImportKind, line: Line, names: MessageNames | undefine
 function isHeld({ traits, parentId, subjectId }: JsonRecord, held: ReadonlySet<string>): boolean {
   if (typeof traits === 'number' && (traits & heldTraits) !== 0) return true
   return held.size > 0 && [parentId, subjectId].some((id) => id != null && held.has(String(id)))
+}
+
+/** A former holder of a uid that is somebody else's by now has one in an export that nobody can have. */
+function withoutFormer(record: JsonRecord): JsonRecord {
+  const { sender } = record
+  if (typeof sender !== 'string') return record
+  const given = givableUid(sender)
+  return given === sender ? record : { ...record, sender: given }
 }
 
 /** Makes a record ready for sending. */

@@ -6,12 +6,13 @@ import { type Comparison, compareCounts } from './compare.ts'
 import { type DryTally, emptyDryTally, makeDryRun } from './dry-run.ts'
 import { type ExitCode, exitCodes, ImportFailure } from './failure.ts'
 import { findInputFiles, type InputFile } from './input.ts'
-import { findLeftAside } from './left-aside.ts'
+import { findLeftAside, isOfExport } from './left-aside.ts'
 import { openNewIds } from './new-ids.ts'
 import { type ImportOptions, importHelp, parseImportOptions } from './options.ts'
 import { formatCount, openProgress, type Progress, type ProgressStream } from './progress.ts'
 import { openReport, type Report } from './report.ts'
 import { type Clock, openService, type Service } from './service.ts'
+import { makeStandIns } from './stand-ins.ts'
 import { formatComparison, formatDryTallies, formatLeftAside, formatTallies } from './summary.ts'
 import { emptyTally, type Tally, transferFile } from './transfer.ts'
 
@@ -57,7 +58,8 @@ export async function runImport(options: ImportOptions, io: ImportIo): Promise<E
     const inputs = files.map((file) => file.path)
     const report = await openReport(options.report, folder, io.cwd, inputs, progress.note)
     try {
-      const run: Run = { options, io, service, files, report, progress }
+      const isExport = await isOfExport(folder)
+      const run: Run = { options, io, service, files, report, progress, isExport }
       const code = options.dryRun ? await checkFiles(run) : await importFiles(run, folder)
       io.stdout.write(formatLeftAside(await findLeftAside(folder)))
       return code
@@ -79,21 +81,28 @@ interface Run {
   readonly files: readonly InputFile[]
   readonly report: Report
   readonly progress: Progress
+  /** The folder is an export, which has all that an app has. */
+  readonly isExport: boolean
 }
 
-async function importFiles({ options, io, service, files, report, progress }: Run, folder: string): Promise<ExitCode> {
+async function importFiles(run: Run, folder: string): Promise<ExitCode> {
+  const { options, io, service, files, report, progress, isExport } = run
   const newIds = options.tellsIds === false ? undefined : await openNewIds(folder, io.cwd)
   const tallies = new Map<ImportKind, Tally>(files.map(({ kind }) => [kind, emptyTally()]))
   const accepted = new Map<string, number>()
   const { signal } = io
   const now = Math.floor(io.clock.now() / 1000)
-  const transfer = { ...options, service, report, newIds, signal, accepted, note: progress.note, now }
+  const transfer = { ...options, service, report, newIds, signal, isExport, accepted, note: progress.note, now }
+  const ofStandIns = emptyTally()
   try {
     for (const file of files) {
+      if (signal.aborted) break
+      const standIns = await standInsFor(file, run)
+      if (standIns !== undefined) await transferFile(standIns, ofStandIns, progress, transfer)
       if (!signal.aborted) await transferFile(file, tallies.get(file.kind)!, progress, transfer)
     }
   } finally {
-    io.stdout.write(formatTallies(tallies))
+    io.stdout.write(formatTallies(tallies, ofStandIns.stored + ofStandIns.alreadyThere))
     await newIds?.close()
     if (newIds !== undefined && newIds.lines > 0)
       io.stdout.write(
@@ -119,19 +128,33 @@ async function tryToCompare(compare: () => Promise<Comparison>): Promise<Compari
   }
 }
 
-async function checkFiles({ options, io, service, files, report, progress }: Run): Promise<ExitCode> {
+/** Those who take the places of users that were deleted for good come before the messages of an export. */
+async function standInsFor({ kind }: InputFile, { files, io, isExport }: Run): Promise<InputFile | undefined> {
+  const [users, messages] = ['users', 'messages'].map((name) => files.find((file) => file.kind === name))
+  if (kind !== 'messages' || messages === undefined || !isExport) return undefined
+  return makeStandIns(users, messages, { signal: io.signal, now: Math.floor(io.clock.now() / 1000) })
+}
+
+async function checkFiles(run: Run): Promise<ExitCode> {
+  const { options, io, service, files, report, progress, isExport } = run
   const tallies = new Map<ImportKind, DryTally>(files.map(({ kind }) => [kind, emptyDryTally()]))
   const checkFile = makeDryRun({
     report,
     lookUp: options.apiKey === undefined ? undefined : ({ collection, id }) => service.has(collection, id),
     concurrency: options.concurrency,
     signal: io.signal,
+    isExport,
     now: Math.floor(io.clock.now() / 1000),
   })
+  const ofStandIns = emptyDryTally()
   try {
-    for (const file of files) await checkFile(file, tallies.get(file.kind)!, progress)
+    for (const file of files) {
+      const standIns = await standInsFor(file, run)
+      if (standIns !== undefined) await checkFile(standIns, ofStandIns, progress)
+      await checkFile(file, tallies.get(file.kind)!, progress)
+    }
   } finally {
-    io.stdout.write(formatDryTallies(tallies))
+    io.stdout.write(formatDryTallies(tallies, ofStandIns.good))
   }
   if (io.signal.aborted) throw new ImportFailure(exitCodes.interrupted, 'stopped')
   return report.lines === 0 ? exitCodes.done : exitCodes.refused

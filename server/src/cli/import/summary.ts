@@ -3,12 +3,14 @@ import type { Comparison } from './compare.ts'
 import type { DryTally } from './dry-run.ts'
 import type { LeftAside } from './left-aside.ts'
 import { formatCount } from './progress.ts'
+import type { Aside } from './records.ts'
+import { standInName } from './stand-ins.ts'
 import type { Tally } from './transfer.ts'
 
 const mostListed = 10
 
 /** The table at the end of an import, with what a reader of its figures must know. */
-export function formatTallies(tallies: ReadonlyMap<ImportKind, Tally>): string {
+export function formatTallies(tallies: ReadonlyMap<ImportKind, Tally>, standIns: number): string {
   const rows = [...tallies].map(([kind, { read, stored, alreadyThere, refused }]) => ({
     name: kind,
     counts: [read, stored, alreadyThere, refused],
@@ -16,7 +18,10 @@ export function formatTallies(tallies: ReadonlyMap<ImportKind, Tally>): string {
   const lines = [formatTable(['read', 'stored', 'already there', 'refused'], rows)]
   const sum = (count: (tally: Tally) => number) =>
     [...tallies.values()].reduce((total, tally) => total + count(tally), 0)
-  const open = sum(({ read, stored, alreadyThere, refused, held }) => read - stored - alreadyThere - refused - held)
+  const open = sum(
+    ({ read, stored, alreadyThere, refused, aside }) =>
+      read - stored - alreadyThere - refused - aside.held - aside.gone,
+  )
   if (open > 0) lines.push(`Read, but not finished: ${formatCount(open)}.`)
   const afterRetry = sum((tally) => tally.alreadyThereAfterRetry)
   if (afterRetry > 0) {
@@ -28,7 +33,7 @@ export function formatTallies(tallies: ReadonlyMap<ImportKind, Tally>): string {
     const what = 'Messages with the muid of another message in the file'
     lines.push(`${what}: ${formatCount(renamed)}. They are kept under that muid with a suffix of their own.`)
   }
-  lines.push(...formatHeld(tallies), ...formatIgnored(tallies))
+  lines.push(...formatAside(tallies), ...formatStandIns(standIns), ...formatIgnored(tallies))
   const unknown = sum((tally) => tally.unknownReference)
   if (unknown > 0) {
     const advice = 'If embedded details elsewhere in the import make it, run the import again'
@@ -38,21 +43,35 @@ export function formatTallies(tallies: ReadonlyMap<ImportKind, Tally>): string {
 }
 
 /** The table at the end of a dry run. */
-export function formatDryTallies(tallies: ReadonlyMap<ImportKind, DryTally>): string {
+export function formatDryTallies(tallies: ReadonlyMap<ImportKind, DryTally>, standIns: number): string {
   const rows = [...tallies].map(([kind, { read, good, refused, repeated, unknownReference }]) => ({
     name: kind,
     counts: [read, good, refused, repeated, unknownReference],
   }))
   const table = formatTable(['read', 'good', 'refused', 'repeated', 'unknown reference'], rows)
-  return `${[table, ...formatHeld(tallies), ...formatIgnored(tallies), 'Nothing was stored.'].join('\n')}\n`
+  const more = [...formatAside(tallies), ...formatStandIns(standIns), ...formatIgnored(tallies)]
+  return `${[table, ...more, 'Nothing was stored.'].join('\n')}\n`
 }
 
-/** Everybody would see those: an import over the API knows of no moderation. */
-function formatHeld(tallies: ReadonlyMap<ImportKind, Pick<Tally, 'held'>>): string[] {
-  const held = [...tallies.values()].reduce((total, tally) => total + tally.held, 0)
-  if (held === 0) return []
-  const what = 'Left aside of messages, as moderation holds or has stopped them or what they hang on'
-  return [`${what}: ${formatCount(held)}. Only parley import --exact takes those.`]
+const reasonsAside = {
+  // Everybody would see those: an import over the API knows of no moderation.
+  held: 'moderation holds or has stopped them or what they hang on',
+  gone: 'they tell of messages that were deleted for good',
+} as const satisfies Record<Aside, string>
+
+function formatAside(tallies: ReadonlyMap<ImportKind, Pick<Tally, 'aside'>>): string[] {
+  return (Object.keys(reasonsAside) as Aside[]).flatMap((reason) => {
+    const count = [...tallies.values()].reduce((total, { aside }) => total + aside[reason], 0)
+    if (count === 0) return []
+    const what = `Left aside of messages, as ${reasonsAside[reason]}`
+    return [`${what}: ${formatCount(count)}. Only parley import --exact takes those.`]
+  })
+}
+
+function formatStandIns(count: number): string[] {
+  if (count === 0) return []
+  const what = 'Users who were deleted for good and of whom the export has messages'
+  return [`${what}: ${formatCount(count)}. Deactivated ones named "${standInName}" take their places.`]
 }
 
 /** What was left out, as it is no part of an import: a line for each kind of records. */

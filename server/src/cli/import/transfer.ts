@@ -5,7 +5,15 @@ import { openLanes } from './lanes.ts'
 import { openRecordReader } from './named.ts'
 import type { NewIds } from './new-ids.ts'
 import type { Progress } from './progress.ts'
-import { idFields, type JsonRecord, type Outgoing, type RecordError, type Refusal, toOutgoing } from './records.ts'
+import {
+  type Aside,
+  idFields,
+  type JsonRecord,
+  type Outgoing,
+  type RecordError,
+  type Refusal,
+  toOutgoing,
+} from './records.ts'
 import type { Report } from './report.ts'
 import type { BatchAnswer, Service } from './service.ts'
 import { createSpellings, existsCodes, spelledOtherwise } from './spellings.ts'
@@ -20,8 +28,8 @@ export interface Tally {
   alreadyThereAfterRetry: number
   /** Messages whose muid is that of another message before them in the file; they were sent under one of their own. */
   renamed: number
-  /** Messages of an export that moderation there did not let everybody see. */
-  held: number
+  /** Messages of an export that were left aside, by the reason. */
+  aside: Record<Aside, number>
   /** What records have that an import does not know: how many records have each of these members. */
   ignored: Map<string, number>
   /** Of those refused: how many name a user or group that did not exist at that time. */
@@ -36,6 +44,8 @@ export interface Transfer {
   readonly batch: number
   readonly concurrency: number
   readonly signal: AbortSignal
+  /** The files are of an export, which has all that an app has. */
+  readonly isExport: boolean
   readonly note: (text: string) => void
   /** The clock, in epoch seconds. */
   readonly now: number
@@ -55,7 +65,7 @@ export function emptyTally(): Tally {
   const none = {
     alreadyThereAfterRetry: 0,
     renamed: 0,
-    held: 0,
+    aside: { held: 0, gone: 0 },
     ignored: new Map<string, number>(),
     unknownReference: 0,
   }
@@ -86,11 +96,11 @@ export async function transferFile(
   })
   progress.start(file, () => ({
     read: tally.read,
-    finished: tally.stored + tally.alreadyThere + tally.refused + tally.held,
+    finished: tally.stored + tally.alreadyThere + tally.refused + tally.aside.held + tally.aside.gone,
   }))
   let readError: unknown
   try {
-    const readRecord = await openRecordReader(file, transfer.signal)
+    const readRecord = await openRecordReader(file, transfer)
     reading: for await (const lines of file.lines()) {
       const refusals: Refusal[] = []
       for (const line of lines) {
@@ -101,8 +111,8 @@ export async function transferFile(
           refusals.push(result.refusal)
           continue
         }
-        if ('held' in result) {
-          tally.held += 1
+        if ('aside' in result) {
+          tally.aside[result.aside] += 1
           continue
         }
         const { key, record, ignored } = result

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { FormData, fetch, request } from 'undici'
 import { unsigned } from '../../media/links.ts'
 import { exitCodes, ImportFailure } from '../import/failure.ts'
+import type { JsonRecord } from '../import/records.ts'
 import { errorOf, readRetryAfter } from '../import/request.ts'
 import type { ImportIo } from '../import/run.ts'
 import { filesOf, openDownloads, type SourceFile } from './files.ts'
@@ -11,7 +12,7 @@ import type { Journal } from './journal.ts'
 import { readLines } from './ndjson.ts'
 import type { Notices } from './notices.ts'
 import type { MoveOptions } from './options.ts'
-import { firstWait, longestWait, patience, type Remote } from './remote.ts'
+import { firstWait, longestWait, nameOf, patience, type Remote } from './remote.ts'
 import { type MoveState, sourceFiles } from './state.ts'
 
 interface Copying {
@@ -43,7 +44,7 @@ const longestUnused = 12 * 3600_000
 export async function copyFiles({ options, io, folder, journal, target, notices, files, known }: Copying) {
   const counts = { copied: 0, bytes: 0, uploaded: 0, failed: 0 }
   const receiver = await someone(folder)
-  const uploads = known === undefined ? await readUploads(folder, options.target?.url) : new Map<string, Upload>()
+  const uploads = known === undefined ? await readUploads(folder, target, journal.state) : new Map<string, Upload>()
   const addresses = known ?? addressesOf(uploads)
   const all = () => (files === undefined ? distinctFiles(folder, journal.state) : each(distinct(files)))
   const atOnce = Math.min(8, options.concurrency)
@@ -73,14 +74,15 @@ export async function copyFiles({ options, io, folder, journal, target, notices,
     }
     counts.uploaded += 1
     const at = io.clock.now()
-    await journal.append(uploaded, [{ url: file.url, address, to: to.url, at: Math.floor(at / 1000) }], () => {
+    const app = options.target?.app ?? ''
+    await journal.append(uploaded, [{ url: file.url, address, to: to.url, app, at: Math.floor(at / 1000) }], () => {
       addresses.set(file.url, address)
       uploads.set(file.url, { address, at })
     })
     return true
   }
   // Messages that the target may have use their files, so that these stay.
-  const mayBeUsed = files !== undefined || (target !== undefined && journal.state.handedTo?.includes(target.url))
+  const mayBeUsed = files !== undefined || (target !== undefined && journal.state.handedTo?.includes(target.name))
   /** Whether a file that was uploaded is still there when its message comes; undefined where nobody knows. */
   const stays = async (file: SourceFile, address: string): Promise<boolean | undefined> => {
     const { at } = uploads.get(file.url) ?? {}
@@ -151,12 +153,24 @@ interface Upload {
 }
 
 /** Files that were copied to a target, by their old addresses. */
-async function readUploads(folder: string, target: string | undefined): Promise<Map<string, Upload>> {
+async function readUploads(folder: string, target: Remote | undefined, state: MoveState): Promise<Map<string, Upload>> {
   const uploads = new Map<string, Upload>()
-  for await (const { url, address, to, at } of readLines(path.join(folder, uploaded)))
-    if (to === target)
-      uploads.set(String(url), { address: String(address), at: at === undefined ? undefined : Number(at) * 1000 })
+  for await (const { url, address, at } of uploadsTo(folder, target, state))
+    uploads.set(String(url), { address: String(address), at: at === undefined ? undefined : Number(at) * 1000 })
   return uploads
+}
+
+/** What was uploaded to a target, in the order in which it was. Each app has files of its own. */
+async function* uploadsTo(
+  folder: string,
+  target: Remote | undefined,
+  { adopted }: MoveState,
+): AsyncGenerator<JsonRecord> {
+  for await (const line of readLines(path.join(folder, uploaded))) {
+    const { to, app } = line
+    if (to !== target?.url) continue
+    if (target?.name === (app === undefined ? adopted : nameOf(String(to), String(app)))) yield line
+  }
 }
 
 function addressesOf(uploads: ReadonlyMap<string, Upload>): Map<string, string> {
@@ -164,16 +178,15 @@ function addressesOf(uploads: ReadonlyMap<string, Upload>): Map<string, string> 
 }
 
 /** New addresses of files by their old ones, of those that were copied to a target. */
-export async function readAddresses(folder: string, target: string | undefined): Promise<Map<string, string>> {
-  return addressesOf(await readUploads(folder, target))
+export async function readAddresses(folder: string, target: Remote, state: MoveState): Promise<Map<string, string>> {
+  return addressesOf(await readUploads(folder, target, state))
 }
 
 /** Addresses of files that have newer ones, without signatures: those in the source, and those of uploads before the last. */
-export async function readOutdated(folder: string, target: string): Promise<Set<string>> {
+export async function readOutdated(folder: string, target: Remote, state: MoveState): Promise<Set<string>> {
   const outdated = new Set<string>()
   const current = new Map<unknown, string>()
-  for await (const { url, address, to } of readLines(path.join(folder, uploaded))) {
-    if (to !== target) continue
+  for await (const { url, address } of uploadsTo(folder, target, state)) {
     const before = current.get(url) ?? String(url)
     outdated.add(unsigned(before))
     current.set(url, String(address))

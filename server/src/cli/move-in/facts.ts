@@ -1,5 +1,6 @@
 import { unsigned } from '../../media/links.ts'
 import { isJsonObject, type JsonRecord } from '../import/records.ts'
+import { standInName } from '../import/stand-ins.ts'
 import type { Keyed } from './compare.ts'
 import { readAll, readPages, readReactions, rowsOf } from './lists.ts'
 import { readNotifications } from './notifications.ts'
@@ -100,10 +101,8 @@ export function contentOf({ category, data }: JsonRecord, addresses: ReadonlyMap
 }
 
 /** Name of those who stand in for people who are no users any more. */
-export const standIn = 'Deleted user'
-
 export function isStandIn(user: JsonRecord | undefined): boolean {
-  return user?.name === standIn && user.isDeactivated === true
+  return user?.name === standInName && user.isDeactivated === true
 }
 
 export async function* usersOf(side: Remote): Keyed {

@@ -1,6 +1,7 @@
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { exitCodes, ImportFailure } from '../import/failure.ts'
+import { writeAll } from '../write-all.ts'
 
 /**
  * Files that grow, and what is known of how far they got. Both survive Ctrl-C, SIGKILL and a loss of power: the
@@ -54,9 +55,17 @@ export async function openJournal<State>(folder: string, origin: string, fresh: 
   const openAt = async (file: string): Promise<FileHandle> => {
     const name = path.join(folder, file)
     await mkdir(path.dirname(name), { recursive: true, mode: 0o700 })
-    const handle = await open(name, lengths.has(file) ? 'r+' : 'w', 0o600)
-    if (lengths.has(file)) await handle.truncate(lengths.get(file))
-    else lengths.set(file, 0)
+    const length = lengths.get(file)
+    const handle = await open(name, length === undefined ? 'w' : 'r+', 0o600)
+    if (length === undefined) lengths.set(file, 0)
+    else if ((await handle.stat()).size >= length) await handle.truncate(length)
+    else {
+      await handle.close()
+      throw new ImportFailure(
+        exitCodes.usage,
+        `${name} is not whole: a part of it is gone. Begin anew in another folder`,
+      )
+    }
     return handle
   }
   const handleOf = (file: string): Promise<FileHandle> => {
@@ -118,7 +127,7 @@ export async function openJournal<State>(folder: string, origin: string, fresh: 
           const bytes = Buffer.from(records.map((record) => `${JSON.stringify(record)}\n`).join(''))
           const handle = await handleOf(file)
           const at = lengths.get(file) ?? 0
-          await handle.write(bytes, 0, bytes.length, at)
+          await writeAll(handle, bytes, at)
           lengths.set(file, at + bytes.length)
         }
         after?.()
@@ -126,8 +135,10 @@ export async function openJournal<State>(folder: string, origin: string, fresh: 
     clear: (file) =>
       inTurn(file, async () => {
         const handle = await handleOf(file)
-        await handle.truncate(0)
+        // The checkpoint comes first: it must not name more than there is.
         lengths.set(file, 0)
+        await save()
+        await handle.truncate(0)
       }),
     save,
     async close() {

@@ -5,6 +5,7 @@ import { takeListed } from '@parley/contract'
 import { createDigestSet } from '../import/digest.ts'
 import { createMuidNames } from '../import/muids.ts'
 import type { JsonRecord } from '../import/records.ts'
+import { standInOf } from '../import/stand-ins.ts'
 import { subjectOf, tellsOfNothing } from './facts.ts'
 import { filesOf } from './files.ts'
 import { readLines, writeLines } from './ndjson.ts'
@@ -48,7 +49,7 @@ export async function preparePeople({ folder, state, notices, now }: Preparing):
     yield* readLines(path.join(folder, sourceFiles.users))
     for (const uid of strangers) {
       notices.add('deleted-user', uid)
-      yield { uid, name: 'Deleted user', deactivatedAt: now }
+      yield standInOf(uid, now)
     }
   }
   await writeLines(path.join(folder, 'users.ndjson'), users())

@@ -33,6 +33,8 @@ export type Method = 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 /** Requests to one side. All of them throw ImportFailure to end the run. */
 export interface Remote {
   readonly url: string
+  /** The address with the app, which tell one side from all others. */
+  readonly name: string
   get(path: string, options?: CallOptions): Promise<RemoteAnswer>
   send(method: Method, path: string, body: object, options?: CallOptions): Promise<RemoteAnswer>
   /** What was asked so far. */
@@ -148,11 +150,17 @@ export function openRemote(
   }
   return {
     url: options.url,
+    name: nameOf(options.url, options.app ?? ''),
     traffic,
     get: (path, more = {}) => call('GET', path, null, more),
     send: (method, path, body, more = {}) => call(method, path, JSON.stringify(body), more),
     close: () => dispatcher.close(),
   }
+}
+
+/** What one side is called: its address, with its app where the address alone does not name it. */
+export function nameOf(url: string, app: string): string {
+  return `${url} ${app}`.trim()
 }
 
 /** Lets so many in at a time; while it is narrow, only one. */

@@ -17,7 +17,6 @@ import { follow } from './follow.ts'
 import type { IdMap } from './id-map.ts'
 import { learnIds, readIds } from './ids.ts'
 import { type Journal, openJournal } from './journal.ts'
-import { rowsOf } from './lists.ts'
 import { settleModeration } from './moderation.ts'
 import { createNotices, type NoticeCode, type Notices, notOverRest } from './notices.ts'
 import { type MoveOptions, moveHelp, parseMoveOptions } from './options.ts'
@@ -25,6 +24,7 @@ import { prepareMessages, preparePeople } from './prepare.ts'
 import { openRemote, type Remote } from './remote.ts'
 import { settleRest, settleRoles } from './settle.ts'
 import { freshState, type MoveState } from './state.ts'
+import { takeTarget, wasEmpty } from './target.ts'
 import { type Verdict, verify } from './verify.ts'
 
 /** Runs `parley move-in` with its command line; answers the exit code. */
@@ -71,18 +71,23 @@ async function moveIn(options: MoveOptions, { signal: asked, ...rest }: ImportIo
     note,
   )
   const target = options.target && openRemote({ ...options.target, concurrency, insecure }, io.clock, io.signal, note)
-  const journal = await openJournal(folder, `${options.from} ${options.fromApp ?? ''}`.trim(), freshState(now()))
+  const journal = await openJournal(folder, source.name, freshState(now()))
   const notices = createNotices()
   const began = io.clock.now()
   const timer = setInterval(() => note(progressLine(journal, source, io.clock.now() - began)), progressInterval)
   const settled: Record<string, number> = {}
   let outcome: ExitCode = exitCodes.done
   try {
+    if (target !== undefined) await takeTarget(options.folder, journal, target, { mayChange: !options.verify })
     if (options.verify && target !== undefined) {
       clearInterval(timer)
       const ids = await readIds(folder)
       const { without } = options
-      const verdict = await verify({ source, target, ids, folder, without, concurrency, now: now() })
+      const verdict = await verify({
+        ...{ source, target, ids, folder, without, concurrency },
+        addresses: await readAddresses(folder, target, journal.state),
+        now: now(),
+      })
       io.stdout.write(tellVerdict(verdict, folder))
       return verdict.isEqual ? exitCodes.done : exitCodes.refused
     }
@@ -94,10 +99,7 @@ async function moveIn(options: MoveOptions, { signal: asked, ...rest }: ImportIo
     const preparing = { folder, state: journal.state, notices, without: options.without, now: now() }
     if (!isMoved) await preparePeople(preparing)
     const settling = target && { target, folder, state: journal.state, notices, counts: settled, concurrency }
-    if (target !== undefined && journal.state.targetWasEmpty === undefined) {
-      journal.state.targetWasEmpty = await isEmpty(target)
-      await journal.save()
-    }
+    const isOwn = target !== undefined && (await wasEmpty(journal, target))
     if (settling !== undefined && !isMoved) {
       await settleRoles(settling)
       await settleModeration(settling)
@@ -126,11 +128,11 @@ async function moveIn(options: MoveOptions, { signal: asked, ...rest }: ImportIo
       let ids: IdMap | undefined
       // Once it follows, what was read at first is no more the state of the source.
       if (!isMoved) {
-        journal.state.handedTo = [...new Set([...(journal.state.handedTo ?? []), target.url])]
+        journal.state.handedTo = [...new Set([...(journal.state.handedTo ?? []), target.name])]
         await journal.save()
         outcome = await importInto(options.target, io)
         if (outcome !== exitCodes.done && outcome !== exitCodes.refused) return outcome
-        const outdated = options.files ? await readOutdated(folder, target.url) : new Set<string>()
+        const outdated = options.files ? await readOutdated(folder, target, journal.state) : new Set<string>()
         const meet = ({ id }: JsonRecord, there: JsonRecord) => {
           if (filesOf(there).some(({ url }) => outdated.has(unsigned(url))))
             notices.add('file-address-kept', String(id))
@@ -140,8 +142,8 @@ async function moveIn(options: MoveOptions, { signal: asked, ...rest }: ImportIo
       }
       if (options.follow) {
         isFollowing = true
-        const removes = journal.state.targetWasEmpty === true && journal.state.cutOver === undefined
-        const known = options.files ? await readAddresses(folder, target.url) : new Map<string, string>()
+        const removes = isOwn && journal.state.cutOver === undefined
+        const known = options.files ? await readAddresses(folder, target, journal.state) : new Map<string, string>()
         const sides = openSides({
           ...{ source, target, journal, notices, concurrency, removes },
           ids: ids ?? (await readIds(folder)),
@@ -167,7 +169,8 @@ async function moveIn(options: MoveOptions, { signal: asked, ...rest }: ImportIo
           sleep: (milliseconds) => io.clock.sleep(milliseconds, work.signal),
         }).finally(() => hints?.close())
         for (const [name, value] of Object.entries(sides.counts)) settled[`followed: ${name}`] = value
-        if (notices.list().some(({ code }) => code === 'message-refused')) outcome = exitCodes.refused
+        for (const [id, code] of sides.refusedMessages) notices.add('message-refused', `${id}: ${code}`)
+        if (sides.refusedMessages.size > 0) outcome = exitCodes.refused
       }
     }
     if (outcome === exitCodes.done && notices.list().some(({ code }) => lost.has(code))) outcome = exitCodes.refused
@@ -180,12 +183,6 @@ async function moveIn(options: MoveOptions, { signal: asked, ...rest }: ImportIo
     await source.close()
     await target?.close()
   }
-}
-
-async function isEmpty(target: Remote): Promise<boolean> {
-  const lists = ['/users?withDeactivated=true&perPage=1', '/groups?perPage=1', '/messages?limit=1']
-  const answers = await Promise.all(lists.map((list) => target.get(list)))
-  return answers.every(({ body }, place) => rowsOf(target, lists[place]!, body).length === 0)
 }
 
 function tellVerdict({ isEqual, differences, compared }: Verdict, folder: string): string {

@@ -15,10 +15,16 @@ export interface MoveState {
   followed?: number
   /** Epoch seconds of the cut-over; from then on the target has data of its own. */
   cutOver?: number
-  /** The addresses of targets that messages were handed to: they may have some, whose files are in use. */
+  /** The name of the target that ids.ndjson is of, and how far it was followed. */
+  target?: string
+  /** Whether targets had no users, groups and messages before, by their names. */
+  wasEmpty?: Record<string, boolean>
+  /** The names of targets that messages were handed to: they may have some, whose files are in use. */
   handedTo?: string[]
-  /** The target had no users, groups and messages before. */
+  /** Of folders of versions that did not write down their target: that the first one was empty. */
   targetWasEmpty?: boolean
+  /** The name of the target that uploads are of which such a version wrote down without their app. */
+  adopted?: string
   /** Epoch seconds when people and groups were last looked for after the cut-over. */
   added?: number
   /** When those came whom that found and the next time will find again, by `user|group|member <id> <time>`. */

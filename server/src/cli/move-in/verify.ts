@@ -3,7 +3,6 @@ import path from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { JsonRecord } from '../import/records.ts'
 import { compareLists, compareMessages, type Found, type Keyed } from './compare.ts'
-import { readAddresses } from './copy-files.ts'
 import { addDigest, digestOf } from './digests.ts'
 import {
   chosen,
@@ -29,6 +28,8 @@ export interface Verifying {
   readonly target: Remote
   readonly ids: IdMap
   readonly folder: string
+  /** New addresses of files by their old ones. */
+  readonly addresses: ReadonlyMap<string, string>
   readonly without: readonly string[]
   readonly concurrency: number
   /** Epoch seconds. */
@@ -65,7 +66,7 @@ const mostNamed = 1000
  * Nothing that the move remembers is trusted, but for which message became which.
  */
 export async function verify(verifying: Verifying): Promise<Verdict> {
-  const { source, target, ids, folder, without, concurrency, now } = verifying
+  const { source, target, ids, folder, addresses, without, concurrency, now } = verifying
   const tables = new Map<string, Compared>()
   const differences: Difference[] = []
   let count = 0
@@ -152,7 +153,6 @@ export async function verify(verifying: Verifying): Promise<Verdict> {
     )
   })
 
-  const addresses = await readAddresses(folder, target.url)
   await compareMessages({ source, target, ids, parts: Math.max(1, Math.floor(concurrency / 2)), now }, async (pair) => {
     const { ours, theirs } = pair
     const row = (ours ?? theirs) as JsonRecord

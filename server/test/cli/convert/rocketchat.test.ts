@@ -3,6 +3,7 @@ import path from 'node:path'
 import { Binary, serialize } from 'bson'
 import { describe, expect, it } from 'vitest'
 import { dataOf } from '../../support/chat.ts'
+import { withShortWrites } from '../short-writes.ts'
 import { createGround, type Ground, imported, saidIn } from './ground.ts'
 
 const at = (second: number) => new Date((1_600_000_000 + second) * 1000)
@@ -166,6 +167,20 @@ describe('parley convert rocketchat', () => {
       'so it is',
       'Look',
     ])
+  })
+
+  it('has whole files where a disk takes them in parts', async () => {
+    const ground = await createGround()
+    const upload = { files: [{ _id: 'F1', name: 'a.txt', type: 'text/plain' }] }
+    await putDump(ground, [message('m1', 'R1', 1, 'aB3', 'A file', upload)])
+    await ground.put('rocketchat_uploads.files.bson', dump({ _id: 'F1', length: 16, chunkSize: 8 }))
+    const chunk = (n: number, text: string) => ({ files_id: 'F1', n, data: new Binary(Buffer.from(text)) })
+    await ground.put('rocketchat_uploads.chunks.bson', dump(chunk(0, 'one half'), chunk(1, 'and more')))
+    await ground.put('rocketchat_uploads.bson', dump({ _id: 'F1', name: 'a.txt', type: 'text/plain' }))
+    const to = ['--files', 'https://files.acme.example/']
+    const { code, err } = await withShortWrites(() => ground.convert('rocketchat', ...to))
+    expect(code, err).toBe(0)
+    expect(await readFile(path.join(ground.output, 'files', '1'), 'utf8')).toBe('one halfand more')
   })
 
   it('takes hostile ids and values for what they are, and writes nothing beyond the end of a file', async () => {

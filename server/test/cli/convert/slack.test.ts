@@ -177,6 +177,28 @@ describe('parley convert slack', () => {
     expect(await saidIn(world, '/groups/mpdm-a-b-c', 'mara')).toMatchObject([{ sender: 'gone' }])
   })
 
+  it('has what a message shows below what it says, but for previews of links that it says itself', async () => {
+    const ground = await createGround()
+    await putWorkspace(ground)
+    const preview = { title: 'A page', text: 'Of two & more', from_url: 'https://acme.example/?a=1&b=2' }
+    const alarm = { title: 'db-3 is down', text: 'See <https://acme.example/db-3|the chart>', fallback: 'down' }
+    await ground.put('D1/2020-09-14.json', [
+      said(1, 'U2', 'New alarms:', { attachments: [alarm, { fallback: 'db-4 is slow' }] }),
+      said(2, 'U2', 'Look at <https://acme.example?a=1&amp;b=2|this>', { attachments: [preview, { text: 'Mine' }] }),
+      said(3, 'U2', 'No link', { attachments: [preview] }),
+    ])
+    expect(await ground.convert('slack')).toMatchObject({ code: 0 })
+    const texts = (await ground.records('messages')).flatMap(({ receiverType, data }) =>
+      receiverType === 'user' ? [data.text] : [],
+    )
+    expect(texts).toEqual([
+      'New alarms:\ndb-3 is down\nSee the chart (https://acme.example/db-3)\ndb-4 is slow',
+      'Look at this (https://acme.example?a=1&b=2)\nMine',
+      'No link\nA page\nOf two & more',
+    ])
+    expect(await ground.reasons()).toMatchObject({ 'link-preview': 1 })
+  })
+
   it('gives the same folder again, and keeps the ids of an earlier run', async () => {
     const [one, other] = [await createGround(), await createGround()]
     for (const ground of [one, other]) {

@@ -21,7 +21,7 @@ export interface Looking {
 /**
  * Takes messages that are new since a moment, and brings those that changed into their present state.
  * @param since epoch seconds
- * @returns how many messages were new
+ * @returns how many messages were new, and taken
  */
 export async function look({ sides, state, agreements, taken }: Looking, since: number): Promise<number> {
   const { source, ids, concurrency } = sides
@@ -41,8 +41,10 @@ export async function look({ sides, state, agreements, taken }: Looking, since: 
       if (ids.to(id) !== undefined) changed.push(row)
       else if (!hasCutOver || !(await isNoNews(sides, state, row))) fresh.push(row)
     }
-    found += fresh.length
-    if (fresh.length > 0) await takeNew(sides, fresh)
+    const refused = await takeNew(sides, fresh)
+    found += fresh.length - refused.size
+    // What it needs may come: the next look takes it for new again.
+    for (const id of refused) taken.delete(id)
     await forEach(each(changed), concurrency, (row) =>
       hasCutOver
         ? reconcile(sides, agreements, String(row.id), state.cutOver as number)

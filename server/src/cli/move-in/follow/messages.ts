@@ -1,28 +1,39 @@
 import { isDeepStrictEqual } from 'node:util'
 import { takeListed } from '@parley/contract'
+import { linksOf, type Reference } from '../../../areas/data-import/index.ts'
 import type { JsonRecord } from '../../import/records.ts'
 import { withReactions } from '../collect.ts'
-import { messageFacts, reactorsOf, standIn, subjectOf, tellsOfNothing } from '../facts.ts'
+import { messageFacts, reactorsOf, subjectOf, tellsOfNothing } from '../facts.ts'
 import { filesOf } from '../files.ts'
+import { each, forEach } from '../for-each.ts'
 import { readSpan } from '../lists.ts'
 import { countingIn, importable, withoutLost } from '../prepare.ts'
-import { takeGroup, takeUser } from './people.ts'
+import { takeGroup, takePerson } from './people.ts'
 import type { Sides } from './sides.ts'
 
 const batch = 200
 
-/** Imports messages that are new, with the people and groups that are new with them. */
-export async function takeNew(sides: Sides, rows: readonly JsonRecord[]): Promise<void> {
+/**
+ * Imports messages that are new, with the people and groups that are new with them.
+ * @param rows in the order of time: a message is there before its replies
+ * @returns the ids of those that were refused
+ */
+export async function takeNew(sides: Sides, rows: readonly JsonRecord[]): Promise<ReadonlySet<string>> {
+  const refusedIds = new Set<string>()
   const whole = await withReactions(sides.source, rows)
   await sides.copyFiles(whole.flatMap(filesOf))
   for (let at = 0; at < whole.length; at += batch) {
     const named = await Promise.all(whole.slice(at, at + batch).map((row) => nameMessage(sides, row, whole)))
     const records = named.filter((record) => record !== undefined)
     const missed = await importMessages(sides, records)
-    for (const { row } of missed) await takeCast(sides, row)
+    await takeCast(sides, missed)
     const refused = missed.length === 0 ? [] : await importMessages(sides, missed)
-    for (const { row, code } of refused) sides.notices.add('message-refused', `${row.id}: ${code}`)
+    for (const { row, code } of refused) {
+      sides.refusedMessages.set(String(row.id), String(code))
+      refusedIds.add(String(row.id))
+    }
   }
+  return refusedIds
 }
 
 interface Named {
@@ -61,11 +72,10 @@ async function muidInTarget({ target, ids }: Sides, id: string): Promise<string 
   return status === 200 ? muidOf(body.data as JsonRecord) : undefined
 }
 
+type Refused = Named & { readonly code: string | undefined }
+
 /** @returns those that were refused, and why */
-async function importMessages(
-  sides: Sides,
-  named: readonly Named[],
-): Promise<Array<Named & { readonly code: string | undefined }>> {
+async function importMessages(sides: Sides, named: readonly Named[]): Promise<Refused[]> {
   // An answer names records by their muid, which not even one request has to itself: repeats come after it, one by one.
   const firsts = new Map<string, Named>()
   const repeats: Named[] = []
@@ -77,7 +87,7 @@ async function importMessages(
     'messages',
     [...firsts.values()].map(({ record }) => record),
   )
-  const refused: Array<Named & { readonly code: string | undefined }> = []
+  const refused: Refused[] = []
   const pairs: { from: string; to: string }[] = []
   for (const { row, record } of firsts.values()) {
     const outcome = outcomes[record.muid]
@@ -85,16 +95,19 @@ async function importMessages(
     else if (outcome?.error?.code !== 'ERR_IMPORT_MUID_ALREADY_EXISTS')
       refused.push({ row, record, code: outcome?.error?.code })
     else {
-      const to = await takeTaken(sides, { row, record })
-      if (to !== undefined) pairs.push({ from: String(row.id), to })
+      const { to, code } = await takeTaken(sides, { row, record })
+      if (to === undefined) refused.push({ row, record, code })
+      else pairs.push({ from: String(row.id), to })
     }
   }
   sides.count('new messages', pairs.length)
   await sides.addIds(pairs)
   for (const { row, record } of repeats) {
-    await takeCast(sides, row)
-    const to = await takeTaken(sides, { row, record })
-    if (to === undefined) continue
+    const { to, code } = await takeTaken(sides, { row, record })
+    if (to === undefined) {
+      refused.push({ row, record, code })
+      continue
+    }
     sides.count('new messages')
     await sides.addIds([{ from: String(row.id), to }])
   }
@@ -105,7 +118,10 @@ async function importMessages(
  * Finds what was imported under a muid by a run that was killed before it could remember it. Where it is another message,
  * since muids of the source are not unique, this one gets a muid of its own.
  */
-async function takeTaken(sides: Sides, { row, record }: Named): Promise<string | undefined> {
+async function takeTaken(
+  sides: Sides,
+  { row, record }: Named,
+): Promise<{ readonly to?: string; readonly code?: string | undefined }> {
   const second = Number(row.sentAt)
   let found: string | undefined
   const own = `${record.muid.slice(0, 200)}~${row.id}`
@@ -116,22 +132,20 @@ async function takeTaken(sides: Sides, { row, record }: Named): Promise<string |
       if (isSame && other.sender === row.sender && other.receiver === row.receiver) found = String(other.id)
     }
   })
-  if (found !== undefined) return found
-  sides.notices.add('shared-muid', String(row.id))
+  if (found !== undefined) return { to: found }
   const { [own]: outcome } = await sides.importInto('messages', [{ ...record, muid: own }])
-  if (outcome?.success) return String(outcome.data?.id)
-  sides.notices.add('message-refused', `${row.id}: ${outcome?.error?.code}`)
-  return undefined
+  if (!outcome?.success) return { code: outcome?.error?.code }
+  sides.notices.add('shared-muid', String(row.id))
+  return { to: String(outcome.data?.id) }
 }
 
-/** Users and groups that a message names and the target does not know yet. */
-async function takeCast(sides: Sides, row: JsonRecord): Promise<void> {
-  const people = [row.sender, ...(row.receiverType === 'user' ? [row.receiver] : [])].map(String)
-  for (const uid of people) {
-    const isThere = await takeUser(sides, uid)
-    if (!isThere) await sides.importInto('users', [{ uid, name: standIn, deactivatedAt: sides.now() }])
-  }
-  if (row.receiverType === 'group') await takeGroup(sides, String(row.receiver))
+/** Users and groups that an import of messages counts on, which the target may not know yet: also those who only reacted. */
+async function takeCast(sides: Sides, messages: readonly Named[]): Promise<void> {
+  const needed = messages.flatMap(({ record }) => linksOf('messages', record).needed)
+  const namesOf = (kind: Reference['collection']) =>
+    new Set(needed.filter(({ collection }) => collection === kind).map(({ id }) => id))
+  await forEach(each(namesOf('users')), sides.concurrency, (uid) => takePerson(sides, uid))
+  await forEach(each(namesOf('groups')), sides.concurrency, (guid) => takeGroup(sides, guid))
 }
 
 /** Brings a message of the target into the state that it has in the source. */

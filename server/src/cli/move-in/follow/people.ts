@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { JsonRecord } from '../../import/records.ts'
+import { standInOf } from '../../import/stand-ins.ts'
 import { compareLists, type Found, type Keyed } from '../compare.ts'
 import {
   chosen,
@@ -122,14 +123,25 @@ export async function takeUser(sides: Sides, uid: string): Promise<boolean> {
   return true
 }
 
-/** Takes a group of the source, without its members. Its password is in no list. */
+/** Takes a user of the source; where it has none any more, somebody who is deactivated takes their place. */
+export async function takePerson(sides: Sides, uid: string): Promise<void> {
+  const isThere = await takeUser(sides, uid)
+  if (!isThere) await sides.importInto('users', [standInOf(uid, sides.now())])
+}
+
+/** Takes a group of the source, without its members but with its owner. Its password is in no list. */
 export async function takeGroup(sides: Sides, guid: string): Promise<void> {
   const group = await readRecord(sides.source, `${groupAt(guid)}?withTags=true`)
   if (group === undefined) return
   const { owner, ...rest } = group
   const password = group.type === 'password' ? { password: crypto.randomUUID() } : {}
   const record = { ...rest, ...(owner !== 'app_system' && { owner }), ...password }
-  const { [guid]: outcome } = await sides.importInto('groups', [record])
+  const take = async () => (await sides.importInto('groups', [record]))[guid]
+  let outcome = await take()
+  if (outcome?.error?.code === 'ERR_UID_NOT_FOUND') {
+    await takePerson(sides, String(owner))
+    outcome = await take()
+  }
   if (outcome?.success) sides.count('new groups')
 }
 

@@ -28,6 +28,8 @@ export interface Sides {
   copyFiles(files: readonly SourceFile[]): Promise<void>
   /** Remembers which message is which, for later runs too. */
   addIds(pairs: readonly { readonly from: string; readonly to: string }[]): Promise<void>
+  /** Why the target has refused messages, by their ids. Those that it took later are not among them. */
+  readonly refusedMessages: Map<string, string>
   /** What following did, by name. */
   readonly counts: Record<string, number>
   count(name: string, by?: number): void
@@ -87,6 +89,7 @@ export interface SidesOptions {
 export function openSides(options: SidesOptions): Sides {
   const { source, target, ids, journal, notices, without, concurrency, removes } = options
   const counts: Record<string, number> = {}
+  const refusedMessages = new Map<string, string>()
   const act: Sides['act'] = async (method, at, body, as) => {
     const who = typeof as === 'string' && as !== systemUid ? as : undefined
     const answer = await target.send(method, at, body, { expected: refusals, ...(who !== undefined && { as: who }) })
@@ -117,13 +120,29 @@ export function openSides(options: SidesOptions): Sides {
     return undefined
   }
   return {
-    ...{ source, target, ids, notices, without, concurrency, removes, counts, act, actInSource, makeInSource },
+    ...{
+      source,
+      target,
+      ids,
+      notices,
+      without,
+      concurrency,
+      removes,
+      counts,
+      act,
+      actInSource,
+      makeInSource,
+      refusedMessages,
+    },
     addresses: options.addresses,
     copyFiles: async (files) => {
       if (files.length > 0) await options.copy(files)
     },
     addIds: async (pairs) => {
-      for (const { from, to } of pairs) ids.add(from, to)
+      for (const { from, to } of pairs) {
+        ids.add(from, to)
+        refusedMessages.delete(from)
+      }
       await journal.append(idsFile, pairs)
     },
     count: (name, by = 1) => {

@@ -11,7 +11,7 @@ import { bring, takeNew } from './messages.ts'
 import { type Endings, rereadGroup, sweepPeople, sweepPerson } from './people.ts'
 import type { Sides } from './sides.ts'
 
-/** So many differences are mended together. */
+/** So many differences are mended together, and so many messages that are missing. */
 const batch = 200
 
 /**
@@ -20,13 +20,14 @@ const batch = 200
  */
 export async function sweep(sides: Sides, isComplete: boolean): Promise<void> {
   const sweepRest = await sweepPeople(sides, isComplete)
+  const missing: JsonRecord[] = []
   let wanted: string[] = []
   let gone: JsonRecord[] = []
   const mend = async () => {
     const [ids, rows] = [wanted, gone]
     wanted = []
     gone = []
-    await forEach(each(ids), sides.concurrency, (id) => rereadMessage(sides, id))
+    await rereadMessages(sides, ids)
     await forEach(each(rows), sides.concurrency, (row) => removeGone(sides, row))
   }
   const { source, target, ids, concurrency } = sides
@@ -34,10 +35,18 @@ export async function sweep(sides: Sides, isComplete: boolean): Promise<void> {
   await compareMessages({ source, target, ids, parts, now: sides.now() }, async ({ ours, theirs }) => {
     if (tellsOfNothing(ours ?? theirs!)) return
     if (ours === undefined) gone.push(theirs!)
+    else if (theirs === undefined) missing.push({ id: ours.id, sentAt: ours.sentAt })
     else if (!(await isSame(sides, ours, theirs, isComplete))) wanted.push(String(ours.id))
     if (wanted.length + gone.length >= batch) await mend()
   })
   await mend()
+  // Both sides are read in several parts of the time at once. In its order, nothing comes before what it replies to.
+  missing.sort(inTime)
+  while (missing.length > 0)
+    await rereadMessages(
+      sides,
+      missing.splice(0, batch).map(({ id }) => String(id)),
+    )
   const since = await newestSecond(target)
   await sweepRest(() => removeNotes(sides, since))
 }
@@ -57,13 +66,7 @@ async function removeNotes(sides: Sides, since: number): Promise<void> {
   await forEach(each(notes), sides.concurrency, (row) => removeGone(sides, row))
 }
 
-async function isSame(
-  sides: Sides,
-  ours: JsonRecord,
-  theirs: JsonRecord | undefined,
-  isComplete: boolean,
-): Promise<boolean> {
-  if (theirs === undefined) return false
+async function isSame(sides: Sides, ours: JsonRecord, theirs: JsonRecord, isComplete: boolean): Promise<boolean> {
   const facts = messageFacts(ours, sides.ids.to, sides.addresses)
   if (!isDeepStrictEqual(facts, messageFacts(theirs))) return false
   if (!isComplete || (facts.reactions as string[]).length === 0) return true
@@ -74,8 +77,18 @@ async function isSame(
   return isDeepStrictEqual([...old.keys()].sort(), [...young.keys()].sort())
 }
 
-/** Takes a message of the source as it is now, which may be that it is gone. */
-export async function rereadMessage(sides: Sides, id: string): Promise<void> {
+/** Takes messages of the source as they are now, which may be that they are gone. */
+async function rereadMessages(sides: Sides, ids: Iterable<string>): Promise<void> {
+  const fresh: JsonRecord[] = []
+  await forEach(each(ids), sides.concurrency, async (id) => {
+    const row = await rereadMessage(sides, id)
+    if (row !== undefined) fresh.push(row)
+  })
+  await takeNew(sides, fresh.sort(inTime))
+}
+
+/** @returns the message, where the target does not have it */
+async function rereadMessage(sides: Sides, id: string): Promise<JsonRecord | undefined> {
   const row = await readRecord(sides.source, `/messages/${encodeURIComponent(id)}?withTags=true`)
   const known = sides.ids.to(id)
   if (row === undefined) {
@@ -83,14 +96,19 @@ export async function rereadMessage(sides: Sides, id: string): Promise<void> {
     if (there !== undefined) await removeGone(sides, there)
   } else if (known !== undefined && (await readRecord(sides.target, `/messages/${known}`)) !== undefined)
     await bring(sides, row, known)
-  else await takeNew(sides, [row])
+  else return row
+  return undefined
+}
+
+function inTime(one: JsonRecord, other: JsonRecord): number {
+  return Number(one.sentAt) - Number(other.sentAt) || Number(one.id) - Number(other.id)
 }
 
 /** Reads again what hints name. */
 export async function heed(sides: Sides, { messages, groups, users }: Hinted): Promise<void> {
   const endings: Endings = []
   await forEach(each(groups), sides.concurrency, (guid) => rereadGroup(sides, guid, endings))
-  await forEach(each(messages), sides.concurrency, (id) => rereadMessage(sides, id))
+  await rereadMessages(sides, messages)
   await forEach(each(endings), sides.concurrency, (end) => end())
   await forEach(each(users), sides.concurrency, (uid) => sweepPerson(sides, uid))
 }
