@@ -9,6 +9,8 @@ import type { DueDelivery } from './due.ts'
 /** What becomes of a delivery after an attempt. */
 export interface Result {
   readonly id: number
+  /** When it was due, as it was read. */
+  readonly wasDueAt: number
   readonly status: 'pending' | 'delivered' | 'failed'
   /** Milliseconds until the next attempt; null when there is none. */
   readonly dueIn: number | null
@@ -24,34 +26,37 @@ export const maxRetryAfterSeconds = 3600
  * @param delays seconds between attempts
  */
 export function nextStep(
-  delivery: Pick<DueDelivery, 'id' | 'step'>,
+  delivery: Pick<DueDelivery, 'id' | 'step' | 'dueAt'>,
   attempt: Attempt,
   { retryOnFailure, delays }: { readonly retryOnFailure: boolean; readonly delays: readonly number[] },
 ): Result {
-  const { id, step } = delivery
-  if (attempt.succeeded) return { id, status: 'delivered', dueIn: null, step, attempt }
+  const { id, step, dueAt: wasDueAt } = delivery
+  if (attempt.succeeded) return { id, wasDueAt, status: 'delivered', dueIn: null, step, attempt }
   const delay = delays[step]
   if (!retryOnFailure || delay === undefined || attempt.status === 410) {
-    return { id, status: 'failed', dueIn: null, step, attempt }
+    return { id, wasDueAt, status: 'failed', dueIn: null, step, attempt }
   }
   const asked = Math.min(attempt.retryAfter ?? 0, maxRetryAfterSeconds)
-  return { id, status: 'pending', dueIn: Math.max(delay, asked) * 1000, step: step + 1, attempt }
+  return { id, wasDueAt, status: 'pending', dueIn: Math.max(delay, asked) * 1000, step: step + 1, attempt }
 }
 
-/** The ids are said twice, so that no plan reads all deliveries of a webhook to find some. */
+/**
+ * The ids are said twice, so that no plan reads all deliveries of a webhook to find some. One that somebody asked for again while the attempt
+ * was under way stays due as they asked, whatever became of the attempt.
+ */
 const write = statement(`
   update webhook_deliveries d
-  set status = r.status,
+  set status = case when d.due_at = r.was_due_at then r.status else d.status end,
     attempts = d.attempts + 1,
-    step = r.step,
-    due_at = ${nowMs} + r.due_in,
+    step = case when d.due_at = r.was_due_at then r.step else d.step end,
+    due_at = case when d.due_at = r.was_due_at then ${nowMs} + r.due_in else d.due_at end,
     attempted_at = ${nowMs} / 1000,
     answer_status = r.answer_status,
     answer = r.answer,
     error = r.error,
     duration_ms = r.duration_ms
   from unnest($3::bigint[], $4::text[], $5::bigint[], $6::smallint[], $7::smallint[], $8::text[], $9::text[],
-    $10::integer[]) as r(id, status, due_in, step, answer_status, answer, error, duration_ms)
+    $10::integer[], $11::bigint[]) as r(id, status, due_in, step, answer_status, answer, error, duration_ms, was_due_at)
   where d.app_id = $1
   and d.webhook = $2
   and d.id = any($3::bigint[])
@@ -74,6 +79,7 @@ export async function writeResults(
     results.map(({ attempt }) => (attempt.succeeded ? null : attempt.text || null)),
     results.map(({ attempt }) => attempt.error ?? null),
     results.map(({ attempt }) => attempt.durationMs),
+    results.map(({ wasDueAt }) => wasDueAt),
   ]
   await writeAgain(() => database.query(write, values))
 }
