@@ -115,7 +115,8 @@ async function attemptDelivery(
     },
   })
   const made = await attempt(poster, target, name, body.text, span)
-  const result = nextStep({ id, step, dueAt }, made, { retryOnFailure: target.retryOnFailure, delays })
+  const decided = nextStep({ id, step, dueAt }, made, { retryOnFailure: target.retryOnFailure, delays })
+  const result = { ...decided, told: body.told }
   metrics.attempted(result.status)
   const isAskedToWait = (made.status === 429 || made.status === 503) && made.retryAfter !== undefined
   return {

@@ -5,6 +5,7 @@ import type { EndpointKey } from '../outbound/endpoints.ts'
 import { writeAgain } from '../outbound/result-writer.ts'
 import type { Attempt } from './attempt.ts'
 import type { DueDelivery } from './due.ts'
+import { contentSql, type ToldContent } from './render.ts'
 
 /** What becomes of a delivery after an attempt. */
 export interface Result {
@@ -16,6 +17,8 @@ export interface Result {
   readonly dueIn: number | null
   readonly step: number
   readonly attempt: Attempt
+  /** What was told of a message: the answer may repeat it. */
+  readonly told?: ToldContent | undefined
 }
 
 /** An endpoint may put itself off by `Retry-After`, but not for longer. */
@@ -43,8 +46,22 @@ export function nextStep(
 /**
  * The ids are said twice, so that no plan reads all deliveries of a webhook to find some. One that somebody asked for again while the attempt
  * was under way stays due as they asked, whatever became of the attempt.
+ *
+ * An answer may repeat the message that it is about, and is forgotten with what that said (`forgetAnswersAbout`). So none is kept where the
+ * message says something else by now, or is being changed, or quotes another one, with which nobody would find the answer. The lock has
+ * whoever changes the message next see the answer.
  */
 const write = statement(`
+  with unchanged as (
+    select t.message, t.content
+    from unnest($12::bigint[], $13::integer[]) as t(message, content)
+    join messages m on m.app_id = $1 and m.id = t.message
+    where m.id = any($12::bigint[])
+    and ${contentSql} = t.content
+    and m.quoted_id is null
+    and not m.purged
+    for share of m skip locked
+  )
   update webhook_deliveries d
   set status = case when d.due_at = r.was_due_at then r.status else d.status end,
     attempts = d.attempts + 1,
@@ -52,11 +69,14 @@ const write = statement(`
     due_at = case when d.due_at = r.was_due_at then ${nowMs} + r.due_in else d.due_at end,
     attempted_at = ${nowMs} / 1000,
     answer_status = r.answer_status,
-    answer = r.answer,
+    answer = case when r.message is null
+      or exists (select from unchanged u where u.message = r.message and u.content = r.content) then r.answer end,
+    message = r.message,
     error = r.error,
     duration_ms = r.duration_ms
   from unnest($3::bigint[], $4::text[], $5::bigint[], $6::smallint[], $7::smallint[], $8::text[], $9::text[],
-    $10::integer[], $11::bigint[]) as r(id, status, due_in, step, answer_status, answer, error, duration_ms, was_due_at)
+    $10::integer[], $11::bigint[], $12::bigint[], $13::integer[])
+    as r(id, status, due_in, step, answer_status, answer, error, duration_ms, was_due_at, message, content)
   where d.app_id = $1
   and d.webhook = $2
   and d.id = any($3::bigint[])
@@ -68,6 +88,8 @@ export async function writeResults(
   { appId, endpoint }: EndpointKey,
   results: readonly Result[],
 ): Promise<void> {
+  const answerOf = ({ attempt }: Result) => (attempt.succeeded ? null : attempt.text || null)
+  const toldOf = (result: Result) => (answerOf(result) === null ? undefined : result.told)
   const values = [
     appId,
     endpoint,
@@ -76,10 +98,12 @@ export async function writeResults(
     results.map(({ dueIn }) => (dueIn === null ? null : Math.ceil(dueIn))),
     results.map(({ step }) => step),
     results.map(({ attempt }) => attempt.status ?? null),
-    results.map(({ attempt }) => (attempt.succeeded ? null : attempt.text || null)),
+    results.map(answerOf),
     results.map(({ attempt }) => attempt.error ?? null),
     results.map(({ attempt }) => attempt.durationMs),
     results.map(({ wasDueAt }) => wasDueAt),
+    results.map((result) => toldOf(result)?.message ?? null),
+    results.map((result) => toldOf(result)?.content ?? null),
   ]
   await writeAgain(() => database.query(write, values))
 }
