@@ -7033,11 +7033,11 @@ export interface Calls {
       data: Delivery
     }
   }
-  /** Create a new signing secret for a webhook. The old secret stays valid for a while; until then deliveries are signed with both. */
+  /** Create a new signing secret for a webhook. The old secret stays valid for a while; until then deliveries are signed with both. Secrets that were replaced before sign too, for as long as was said then. */
   'POST /webhooks/{webhookId}/secret': {
     input: {
       webhookId: string
-      /** Seconds that the old secret is still used; default one day */
+      /** Seconds that the old secret is still used; default one day. 0 ends all old secrets */
       oldValidForSeconds?: number
     }
     answer: {

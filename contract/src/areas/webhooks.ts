@@ -321,13 +321,14 @@ export const renewWebhookSecret = defineOperation({
   method: 'POST',
   path: '/webhooks/{webhookId}/secret',
   summary: 'Create a new signing secret for a webhook',
-  description: 'The old secret stays valid for a while; until then deliveries are signed with both.',
+  description:
+    'The old secret stays valid for a while; until then deliveries are signed with both. Secrets that were replaced before sign too, for as long as was said then.',
   body: Type.Object({
     oldValidForSeconds: Type.Optional(
       Type.Integer({
         minimum: 0,
         maximum: 604_800,
-        description: 'Seconds that the old secret is still used; default one day',
+        description: 'Seconds that the old secret is still used; default one day. 0 ends all old secrets',
       }),
     ),
   }),

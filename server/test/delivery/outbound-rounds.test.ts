@@ -36,8 +36,8 @@ function leaseWith(
 }
 
 /** @param resultsMs without it, nothing is written before a round waits for it */
-function run(round: OneRound, lease: Lease<AnyTarget>, { resultsMs = 600_000 } = {}): Promise<void> {
-  const options = { pace: { turn: () => undefined }, firstDelayMs: 1_000, room: 10, seats: createSeats(0), resultsMs }
+function run(round: OneRound, lease: Lease<AnyTarget>, { resultsMs = 600_000, room = 10 } = {}): Promise<void> {
+  const options = { pace: { turn: () => undefined }, firstDelayMs: 1_000, room, seats: createSeats(0), resultsMs }
   return deliver(options, round, lease, new AbortController().signal)
 }
 
@@ -126,6 +126,41 @@ it('a round that has left something out ends, although its endpoint is well agai
     leaseWith(events, { failures: 9 }),
   )
   expect(events).toEqual(['attempted 1', 'attempted 2', 'interrupted'])
+})
+
+it('an endpoint that fails many attempts at once is left alone for the first pause only', async () => {
+  let failures = 0
+  let pauseMs = 0
+  let last = 0
+  let fail = () => {}
+  const failing = new Promise<void>((resolve) => {
+    fail = resolve
+  })
+  await run(
+    {
+      open: (row) => ({ ...row, width: 10 }),
+      read: async (_, { limit }) => Array.from({ length: limit }, () => ({ id: ++last })),
+      async attempt(_, [{ id }]) {
+        if (id <= 9) return { results: [{ id }], worked: false }
+        // Ten are under way when the tenth one fails.
+        if (id === 19) fail()
+        await failing
+        return { results: [{ id }], worked: false }
+      },
+      async write() {},
+    },
+    {
+      ...leaseWith([]),
+      async writeHealth(health) {
+        failures = health.failures
+      },
+      async interrupt(ms) {
+        pauseMs = ms
+      },
+    },
+    { room: 30 },
+  )
+  expect({ failures, pauseMs }).toEqual({ failures: 10, pauseMs: 1_000 })
 })
 
 it('a lease is not given back while something is under way that was handed over at the last moment', async () => {

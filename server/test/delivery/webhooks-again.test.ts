@@ -82,6 +82,26 @@ describe('deliveries', () => {
     await soon(() => expect(idsOf(endpoint)).toEqual([failed[1], failed[1]]))
   })
 
+  it.each([
+    ['by its id', (id: string) => `/${id}/redeliver`, undefined],
+    ['with others', () => '/redeliver', { status: 'pending' }],
+  ])(
+    'are sent again where an attempt is under way as they are asked for %s, whatever becomes of it',
+    async (_, path, body) => {
+      for (const status of [500, 200]) {
+        const [{ world, message }, endpoint] = [await chatWorld(service), await open()]
+        await register(world, endpoint.url, { retryOnFailure: false })
+        endpoint.behave((_, count) => (count === 1 ? { status, body: 'first', delayMs: 1_500 } : {}))
+        await tell(world, message)
+        await soon(() => expect(endpoint.received).toHaveLength(1))
+        const [id] = idsOf(endpoint)
+        dataOf(await world.post(`/webhooks/hook/deliveries${path(id as string)}`, body))
+        await soon(() => expect(idsOf(endpoint)).toEqual([id, id]))
+        await soon(async () => expect(await deliveriesOf(world)).toMatchObject([{ status: 'delivered', attempts: 2 }]))
+      }
+    },
+  )
+
   it('are sent again together, by status and time', async () => {
     const { world, endpoint, failed } = await worldWithFailures()
     const redeliver = async (body: object) =>

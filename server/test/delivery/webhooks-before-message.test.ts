@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createGroup, dataOf, refusal, say, sayInGroup } from '../support/chat.ts'
 import { createOwnServices, type OwnServices, type Service } from '../support/own-services.ts'
 import { chatWorld, closeEndpoints, open } from '../support/webhooks.ts'
@@ -15,6 +15,16 @@ afterAll(async () => {
   await own.close()
   await closeEndpoints()
 })
+
+afterEach(() => vi.restoreAllMocks())
+
+/** Has the clocks of this process go on as if so much time had passed. */
+function passTime(ms: number): void {
+  for (const clock of [Date, performance]) {
+    const now = clock.now.bind(clock)
+    vi.spyOn(clock, 'now').mockImplementation(() => now() + ms)
+  }
+}
 
 async function registerBefore(world: World, webhookURL: string, id = 'before') {
   const body = { id, name: 'Before', webhookURL, triggers: ['before_message'] }
@@ -125,6 +135,21 @@ describe('before_message', () => {
     endpoint.behave({ status: 500 })
     for (let i = 0; i < 20; i++) await say(world, 'alice', 'bob', `text ${i}`)
     expect(endpoint.received).toHaveLength(3)
+  })
+
+  it('is asked again after 5 s where many at once were not answered in time', async () => {
+    const [{ world }, endpoint] = [await chatWorld(service), await open()]
+    await registerBefore(world, endpoint.url)
+    endpoint.behave({ delayMs: 30_000 })
+    await Promise.all(Array.from({ length: 13 }, (_, i) => say(world, 'alice', 'bob', `text ${i}`)))
+    expect(endpoint.received).toHaveLength(13)
+    await say(world, 'alice', 'bob', 'unchecked')
+    expect(endpoint.received).toHaveLength(13)
+
+    passTime(5_000)
+    endpoint.behave({})
+    for (const text of ['first', 'second']) await say(world, 'alice', 'bob', text)
+    expect(endpoint.received.map(({ body }) => body.data.data.text).slice(13)).toEqual(['first', 'second'])
   })
 
   it('is asked as long as it is enabled and subscribed, from the moment it is', async () => {

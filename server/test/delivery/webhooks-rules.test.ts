@@ -15,7 +15,7 @@ describe('what becomes of a delivery', () => {
     const waits: Array<number | null> = []
     let step = 0
     for (;;) {
-      const result = nextStep({ id: 1, step }, failure, rules)
+      const result = nextStep({ id: 1, step, dueAt: 1 }, failure, rules)
       waits.push(result.dueIn)
       if (result.status === 'failed') break
       step = result.step
@@ -26,7 +26,7 @@ describe('what becomes of a delivery', () => {
 
   it('is success, failure without retries, and failure for good at 410', () => {
     const outcome = (attempt: object, retryOnFailure = true) =>
-      nextStep({ id: 1, step: 0 }, { ...failure, ...attempt }, { ...rules, retryOnFailure }).status
+      nextStep({ id: 1, step: 0, dueAt: 1 }, { ...failure, ...attempt }, { ...rules, retryOnFailure }).status
     expect(outcome({ succeeded: true, status: 200 })).toBe('delivered')
     expect(outcome({})).toBe('pending')
     expect(outcome({}, false)).toBe('failed')
@@ -34,7 +34,8 @@ describe('what becomes of a delivery', () => {
   })
 
   it('heeds Retry-After where it asks for more, up to an hour', () => {
-    const dueIn = (retryAfter: number) => nextStep({ id: 1, step: 0 }, { ...failure, retryAfter }, rules).dueIn
+    const dueIn = (retryAfter: number) =>
+      nextStep({ id: 1, step: 0, dueAt: 1 }, { ...failure, retryAfter }, rules).dueIn
     expect([dueIn(0), dueIn(5), dueIn(60), dueIn(999_999)]).toEqual([10_000, 10_000, 60_000, 3_600_000])
   })
 })

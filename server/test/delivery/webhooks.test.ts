@@ -85,32 +85,49 @@ describe('a delivery', () => {
     expect(endpoint.received[2]?.body.data.message.deletedAt).toEqual(expect.any(Number))
   })
 
-  it('is signed with the old secret too, for as long as it is valid', async () => {
+  it('is signed with each old secret too, for as long as it is valid', async () => {
     const [{ world, message }, endpoint] = [await chatWorld(service), await open()]
     const first = (await register(world, endpoint.url)).secret
-    const renewed = dataOf(await world.post('/webhooks/hook/secret', {}))
+    const renew = async (body: object) => dataOf(await world.post('/webhooks/hook/secret', body))
+    const renewed = await renew({})
     expect(renewed).toEqual({ secret: expect.stringMatching(/^whsec_/), oldSecretValidUntil: expect.any(Number) })
     expect(renewed.secret).not.toBe(first)
     expect(renewed.oldSecretValidUntil - Date.now() / 1000).toBeGreaterThan(86_000)
-    const signaturesOfNext = async (secrets: string[]) => {
+    const isSignedWith = async (...secrets: string[]) => {
       const count = endpoint.received.length
       await tell(world, message)
       await soon(() => expect(endpoint.received).toHaveLength(count + 1))
       const { headers, text } = endpoint.received[count] as Endpoint['received'][0]
-      const expected = signatures(
-        secrets,
-        ...([headers['webhook-id'] as string, headers['webhook-timestamp'] as string, text] as const),
-      )
-      return { got: headers['webhook-signature'], expected }
+      const [id, timestamp] = [headers['webhook-id'] as string, headers['webhook-timestamp'] as string]
+      expect(headers['webhook-signature']).toBe(signatures(secrets, id, timestamp, text))
     }
-    const both = await signaturesOfNext([renewed.secret, first])
-    expect(both.got).toBe(both.expected)
+    await isSignedWith(renewed.secret, first)
 
-    const { secret } = dataOf(await world.post('/webhooks/hook/secret', { oldValidForSeconds: 0 }))
-    const alone = await signaturesOfNext([secret])
-    expect(alone.got).toBe(alone.expected)
+    // Whoever did not hear the answer asks once more.
+    const again = await renew({ oldValidForSeconds: 3 })
+    await isSignedWith(again.secret, renewed.secret, first)
+    await soon(() => isSignedWith(again.secret, first), { interval: 500 })
+    const third = await renew({ oldValidForSeconds: 604_800 })
+    await isSignedWith(third.secret, again.secret, first)
+
+    await isSignedWith((await renew({ oldValidForSeconds: 0 })).secret)
     expect(refusal(await world.post('/webhooks/nowhere/secret', {}))).toBe('404 ERR_WEBHOOK_NOT_FOUND')
     expect(refusal(await world.post('/webhooks/hook/secret', { oldValidForSeconds: -1 }))).toBe('400 ERR_BAD_REQUEST')
+  })
+
+  it('is signed with the old secret that an earlier version left', async () => {
+    const [{ world, message }, endpoint] = [await chatWorld(service), await open()]
+    const first = (await register(world, endpoint.url)).secret
+    const { secret } = dataOf(await world.post('/webhooks/hook/secret', {}))
+    await own.query('update webhooks set old_secret_sealed = $2 where app_id = $1', [
+      world.app.appId,
+      world.context.secrets.seal(first),
+    ])
+    await tell(world, message)
+    await soon(() => expect(endpoint.received).toHaveLength(1))
+    const [{ headers, text }] = endpoint.received as [Endpoint['received'][0]]
+    const [id, timestamp] = [headers['webhook-id'] as string, headers['webhook-timestamp'] as string]
+    expect(headers['webhook-signature']).toBe(signatures([secret, first], id, timestamp, text))
   })
 
   it('is tried again with the same id and another date, until it succeeds', async () => {

@@ -13,6 +13,7 @@ import {
   tellChange,
 } from '../../chat/messages/change.ts'
 import { releaseUses } from '../../chat/messages/file-uses.ts'
+import { forgetAnswersAbout } from '../../chat/messages/forget-answers.ts'
 import type { HeldFor } from '../../chat/messages/read.ts'
 import type { StoredMessage } from '../../chat/messages/rows.ts'
 import { contentTraits, isHeld } from '../../chat/messages/traits.ts'
@@ -125,12 +126,13 @@ async function purgeNote(context: Context, tx: Transaction, app: App, message: S
 export async function clearMessage(
   tx: Transaction,
   appId: number,
-  message: Pick<StoredMessage, 'id' | 'traits'>,
+  message: Pick<StoredMessage, 'id' | 'conversation' | 'traits'>,
   by: string,
   now: number,
 ): Promise<void> {
   const { id } = message
   await tx.query(clear, [appId, id, contentTraits, now, by])
+  await forgetAnswersAbout(tx, appId, message)
   await leaveQueue(tx, appId, id)
   if (wasJudged(message)) {
     await tx.run(forgetEngineAnswers(appId, sql`array[${id}::bigint]`))

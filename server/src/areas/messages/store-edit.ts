@@ -9,6 +9,7 @@ import {
   tellChange,
 } from '../../chat/messages/change.ts'
 import { mediaKeysOf, recordUses, releaseUses } from '../../chat/messages/file-uses.ts'
+import { forgetAnswersAbout } from '../../chat/messages/forget-answers.ts'
 import type { StoredMessage } from '../../chat/messages/rows.ts'
 import { contentTraits, isHeld, traits, traitsOf } from '../../chat/messages/traits.ts'
 import { forgetEngineAnswers, forgetJudgedText, wasJudged } from '../../chat/moderation/forget.ts'
@@ -80,6 +81,7 @@ export async function storeEdit(
     by.editor ?? systemUid,
     content.mentioned.length > 0 ? content.mentioned : null,
   ])
+  await forgetAnswersAbout(tx, app.appId, message)
   if (!isHeld(message)) await replaceEntry(tx, { appId: app.appId, id, conversation, data: content.data })
   const keys = mediaKeysOf(app, content.data)
   await recordUses(tx, app, id, keys)

@@ -58,6 +58,8 @@ const otherwise: Readonly<Record<string, (user: ErasedUser) => Fragment[]>> = {
     sql`trigger in ('message_reaction_added', 'message_reaction_removed') and data ->> 'uid' = ${uid}
       and data ->> 'reaction' is not null`,
   ],
+  // Those of groups may have got new ones meanwhile, which are not about the user.
+  webhook_deliveries: ({ pairs }) => [sql`conversation = any(${pairs}::bigint[]) and answer is not null`],
   moderation_claims: byReviewer('reviewer'),
   moderation_notes: byReviewer('author'),
   moderation_reviews: byReviewer('reviewer'),

@@ -2,6 +2,7 @@ import type { App } from '../../chat/identity.ts'
 import type { Queryable } from '../../store/database.ts'
 import type { Secrets } from '../../store/secrets.ts'
 import { statement } from '../../store/statement.ts'
+import { openOldSecrets, type StoredOldSecrets } from './old-secrets.ts'
 
 /** A webhook as those who deliver to it see it. */
 export interface Target {
@@ -25,7 +26,7 @@ export const targetColumns = `
     w.password_sealed as "passwordSealed", w.secret_sealed as "secretSealed",
     w.old_secret_sealed as "oldSecretSealed", w.old_secret_until as "oldSecretUntil"`
 
-export interface TargetRow {
+export interface TargetRow extends StoredOldSecrets {
   readonly appId: number
   readonly appName: string
   readonly region: string
@@ -39,8 +40,6 @@ export interface TargetRow {
   readonly username: string | null
   readonly passwordSealed: Buffer | null
   readonly secretSealed: Buffer
-  readonly oldSecretSealed: Buffer | null
-  readonly oldSecretUntil: number | null
 }
 
 const select = statement(`
@@ -77,7 +76,6 @@ export async function readHookTargets(on: Queryable, secrets: Secrets, appId: nu
 }
 
 export function toTarget(secrets: Secrets, row: TargetRow): Target {
-  const isOldValid = row.oldSecretSealed !== null && (row.oldSecretUntil ?? 0) * 1000 > Date.now()
   return {
     app: { appId: row.appId, name: row.appName, region: row.region },
     key: row.key,
@@ -90,8 +88,6 @@ export function toTarget(secrets: Secrets, row: TargetRow): Target {
       row.useBasicAuth && row.username !== null && row.passwordSealed !== null
         ? `Basic ${Buffer.from(`${row.username}:${secrets.unseal(row.passwordSealed)}`).toString('base64')}`
         : undefined,
-    secrets: [row.secretSealed, ...(isOldValid ? [row.oldSecretSealed as Buffer] : [])].map((sealed) =>
-      secrets.unseal(sealed),
-    ),
+    secrets: [secrets.unseal(row.secretSealed), ...openOldSecrets(secrets, row).map(({ secret }) => secret)],
   }
 }

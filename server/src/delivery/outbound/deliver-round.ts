@@ -119,7 +119,10 @@ export async function deliver<
         breaker.succeeded()
         queue.width = to.width
         if (isBack) await round.recover?.()
-      } else if (worked === false) breaker.failed()
+      } else if (worked === false && breaker.pauseMs === 0) {
+        // What was under way already when it was to be left alone says nothing new: the pause would be as long as after many probes.
+        breaker.failed()
+      }
     } catch (error) {
       fail(error)
     }

@@ -24,6 +24,8 @@ export interface ServiceBreakers {
 export interface ServiceBreakersOptions {
   /** Failures one after the other at which a service is left alone for a while. */
   readonly mostFailures?: number
+  /** The first time it is left alone; 1 s without it. Each failure of the attempt after that doubles it. */
+  readonly firstPauseMs?: number
   readonly maxPauseMs?: number
 }
 
@@ -38,8 +40,9 @@ export function createServiceBreakers(options: ServiceBreakersOptions = {}): Ser
   }
 }
 
-function createServiceBreaker({ mostFailures = failuresToPause, maxPauseMs }: ServiceBreakersOptions): ServiceBreaker {
-  const breaker = createBreaker({ failures: 0, failingSince: null }, 1_000, maxPauseMs, mostFailures)
+function createServiceBreaker(options: ServiceBreakersOptions): ServiceBreaker {
+  const { mostFailures = failuresToPause, firstPauseMs = 1_000, maxPauseMs } = options
+  const breaker = createBreaker({ failures: 0, failingSince: null }, firstPauseMs, maxPauseMs, mostFailures)
   let pausedUntil = 0
   let isProbed = false
   return {

@@ -1,5 +1,4 @@
 import { readHookTargets, type Target } from '../../areas/webhooks/index.ts'
-import { createCache } from '../../cache.ts'
 import { listenersTopic } from '../../events/listening.ts'
 import type { FileLinks } from '../../media/links.ts'
 import type { Database } from '../../store/database.ts'
@@ -8,6 +7,7 @@ import { createMemory } from '../../store/memory.ts'
 import type { Secrets } from '../../store/secrets.ts'
 import { ended, type Span } from '../../tracing/tracing.ts'
 import type { Poster } from '../outbound/http.ts'
+import { createServiceBreakers } from '../outbound/service-breakers.ts'
 import { headersFor } from './attempt.ts'
 import type { DeliveryMetrics } from './metrics.ts'
 import { envelope } from './render.ts'
@@ -45,16 +45,9 @@ export interface BeforeMessageOptions {
 /** What an endpoint may put into a message, in bytes; more is not taken. */
 const maxAnswerBytes = 5 * 1024
 /** After so many failures in a row an endpoint is not asked for a while, so that it does not cost every send 2 s. */
-const failuresToSkip = 3
-const firstSkipMs = 5_000
-const maxSkipMs = 60_000
+const skipping = { mostFailures: 3, firstPauseMs: 5_000, maxPauseMs: 60_000 }
 /** An old secret may sign this much longer. */
 const knownForMs = 60_000
-
-interface Patience {
-  failures: number
-  askAgainAt: number
-}
 
 export function createBeforeMessage(options: BeforeMessageOptions): BeforeMessage {
   const { database, invalidation, secrets, poster, metrics, fileLinks } = options
@@ -63,32 +56,20 @@ export function createBeforeMessage(options: BeforeMessageOptions): BeforeMessag
     ttlMs: knownForMs,
     read: (appId) => readHookTargets(database, secrets, appId),
   })
-  const patience = createCache<string, Patience>({ max: 10_000 })
+  const breakers = createServiceBreakers(skipping)
   invalidation.onChange(listenersTopic, (appId) =>
     appId === undefined ? known.forgetAll() : known.forget(Number(appId)),
   )
 
-  /** May this endpoint be asked now? Of those that failed too often, one message at a time is the one that tries. */
-  const mayAsk = (endpoint: string): boolean => {
-    const state = patience.get(endpoint)
-    if (state === undefined || state.failures < failuresToSkip) return true
-    if (Date.now() < state.askAgainAt) return false
-    state.askAgainAt = Date.now() + skipMs(state.failures)
-    return true
-  }
-  const failed = (endpoint: string) => {
-    const failures = (patience.get(endpoint)?.failures ?? 0) + 1
-    patience.set(endpoint, { failures, askAgainAt: Date.now() + skipMs(failures) })
-  }
-
   const askOne = async (target: Target, message: object, within?: Span): Promise<object | 'blocked' | undefined> => {
-    const endpoint = `${target.app.appId}:${target.key}:${target.url}`
-    if (!mayAsk(endpoint)) {
+    const told = envelope(target, { trigger: 'before_message', data: message })
+    const body = await fileLinks.inText(target.app, JSON.stringify(told))
+    const endpoint = breakers.of(`${target.app.appId}:${target.key}:${target.url}`)
+    // Only now: whoever asks this has to say how it went, and what came before may fail through no fault of the endpoint.
+    if (endpoint.begin() > 0) {
       metrics.hooked('skipped')
       return undefined
     }
-    const told = envelope(target, { trigger: 'before_message', data: message })
-    const body = await fileLinks.inText(target.app, JSON.stringify(told))
     const id = `bfm_${target.key}_${crypto.randomUUID()}`
     const ask = async (span?: Span) => {
       const headers = headersFor(target, id, body, span)
@@ -100,14 +81,14 @@ export function createBeforeMessage(options: BeforeMessageOptions): BeforeMessag
       const attributes = { 'parley.app': target.app.name, 'parley.webhook': target.id, 'parley.delivery': id }
       const span = within?.child('before_message', { kind: 'client', attributes })
       const text = span === undefined ? await ask() : await ended(span, () => ask(span))
-      patience.delete(endpoint)
+      endpoint.succeeded()
       const answer = readAnswer(text)
       const isBlocked = answer !== undefined && (answer as { action?: unknown }).action === 'do_not_propagate'
       metrics.hooked(isBlocked ? 'blocked' : 'passed')
       return isBlocked ? 'blocked' : answer
     } catch {
       // The contract's word: whoever fails lets the message through. The figures say how often.
-      failed(endpoint)
+      endpoint.failed()
       metrics.hooked('failed')
       return undefined
     }
@@ -126,10 +107,6 @@ export function createBeforeMessage(options: BeforeMessageOptions): BeforeMessag
     },
     forget: known.forget,
   }
-}
-
-function skipMs(failures: number): number {
-  return Math.min(maxSkipMs, firstSkipMs * 2 ** Math.min(10, Math.max(0, failures - failuresToSkip)))
 }
 
 /** A JSON object of acceptable size; anything else puts nothing into the message. */

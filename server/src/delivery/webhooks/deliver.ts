@@ -98,13 +98,13 @@ async function attemptDelivery(
   target: Target,
   delivery: Ready,
 ): Promise<Outcome<Result>> {
-  const { id, step, trigger, attempts } = delivery
+  const { id, step, dueAt, trigger, attempts } = delivery
   const isStale = performance.now() - delivery.madeAt > staleAfterMs
   const body = isStale ? (await bodies.render(target, [delivery])).get(id) : delivery.body
   if (body === undefined) {
     const unrendered = { succeeded: false, error: 'what happened can no longer be told', durationMs: 0 }
     metrics.attempted('failed')
-    return { results: [{ id, status: 'failed', dueIn: null, step, attempt: unrendered }] }
+    return { results: [{ id, wasDueAt: dueAt, status: 'failed', dueIn: null, step, attempt: unrendered }] }
   }
   const name = deliveryId(target.key, id)
   const span = tracing?.follow('webhook', body.trace, {
@@ -115,7 +115,8 @@ async function attemptDelivery(
     },
   })
   const made = await attempt(poster, target, name, body.text, span)
-  const result = nextStep({ id, step }, made, { retryOnFailure: target.retryOnFailure, delays })
+  const decided = nextStep({ id, step, dueAt }, made, { retryOnFailure: target.retryOnFailure, delays })
+  const result = { ...decided, told: body.told }
   metrics.attempted(result.status)
   const isAskedToWait = (made.status === 429 || made.status === 503) && made.retryAfter !== undefined
   return {

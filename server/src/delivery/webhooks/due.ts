@@ -15,12 +15,14 @@ export interface DueDelivery {
   readonly attempts: number
   /** How many of the delays between attempts are used up. */
   readonly step: number
+  /** Epoch milliseconds. Another value after the attempt means that somebody asked for it again meanwhile. */
+  readonly dueAt: number
 }
 
 /** First attempts in the order of events; beside them those to try again, longest due first, by indexes of their own. */
 const select = statement(`
   (
-    select id, trigger, conversation, sample, attempts, step
+    select id, trigger, conversation, sample, attempts, step, due_at as "dueAt"
     from webhook_deliveries
     where app_id = $1
     and webhook = $2
@@ -32,7 +34,7 @@ const select = statement(`
   )
   union all
   (
-    select id, trigger, conversation, sample, attempts, step
+    select id, trigger, conversation, sample, attempts, step, due_at as "dueAt"
     from webhook_deliveries
     where app_id = $1
     and webhook = $2

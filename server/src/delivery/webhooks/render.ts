@@ -15,8 +15,17 @@ export interface Rendered {
   readonly createdAt?: number
 }
 
+/** What a message said when a body was made of it. */
+export interface ToldContent {
+  readonly message: number
+  /** As `contentSql` has it. */
+  readonly content: number
+}
+
 export interface Body {
   readonly text: string
+  /** Absent where the event is about no message, or that was removed for good. */
+  readonly told?: ToldContent | undefined
   /** Leads to the request that it comes from, where that is told of. */
   readonly trace?: string | undefined
 }
@@ -27,9 +36,14 @@ export interface Bodies {
   render(target: Target, deliveries: readonly Rendered[]): Promise<Map<number, Body>>
 }
 
+/** Tells, of the table `messages m`, whether it still says the same. */
+export const contentSql = 'hashtext(concat(m.edited_at, m.deleted_at, m.tags, m.data))'
+
+/** The content is read before the message is shown: where it changes in between, another one was told than what is noted here. */
 const select = statement(`
-  select ${eventColumns}
+  select ${eventColumns}, ${contentSql} as content
   from events e
+  left join messages m on m.app_id = e.app_id and m.id = e.message and not m.purged
   where e.app_id = $1
   and e.id = any($2::bigint[])`)
 
@@ -39,13 +53,14 @@ export function createBodies(database: Database, fileLinks: FileLinks): Bodies {
       const bodies = new Map<number, Body>()
       const ids = deliveries.filter(({ sample }) => !sample).map(({ id }) => id)
       if (ids.length > 0) {
-        const rows = await database.query<EventRow>(select, [target.app.appId, ids])
+        const rows = await database.query<EventRow & { content: number | null }>(select, [target.app.appId, ids])
         const shown = await showEvents({ database }, target.app, rows, target.version)
-        for (const { id, data } of rows) {
+        for (const { id, data, message, content } of rows) {
           const event = shown.get(id)
           if (event === undefined) continue
           const text = await fileLinks.inText(target.app, JSON.stringify(envelope(target, event)))
-          bodies.set(id, { text, trace: traceOf(data) })
+          const told = message === null || content === null ? undefined : { message, content }
+          bodies.set(id, { text, told, trace: traceOf(data) })
         }
       }
       for (const { id, sample, createdAt = Math.floor(Date.now() / 1000) } of deliveries) {

@@ -5,15 +5,20 @@ import type { EndpointKey } from '../outbound/endpoints.ts'
 import { writeAgain } from '../outbound/result-writer.ts'
 import type { Attempt } from './attempt.ts'
 import type { DueDelivery } from './due.ts'
+import { contentSql, type ToldContent } from './render.ts'
 
 /** What becomes of a delivery after an attempt. */
 export interface Result {
   readonly id: number
+  /** When it was due, as it was read. */
+  readonly wasDueAt: number
   readonly status: 'pending' | 'delivered' | 'failed'
   /** Milliseconds until the next attempt; null when there is none. */
   readonly dueIn: number | null
   readonly step: number
   readonly attempt: Attempt
+  /** What was told of a message: the answer may repeat it. */
+  readonly told?: ToldContent | undefined
 }
 
 /** An endpoint may put itself off by `Retry-After`, but not for longer. */
@@ -24,34 +29,54 @@ export const maxRetryAfterSeconds = 3600
  * @param delays seconds between attempts
  */
 export function nextStep(
-  delivery: Pick<DueDelivery, 'id' | 'step'>,
+  delivery: Pick<DueDelivery, 'id' | 'step' | 'dueAt'>,
   attempt: Attempt,
   { retryOnFailure, delays }: { readonly retryOnFailure: boolean; readonly delays: readonly number[] },
 ): Result {
-  const { id, step } = delivery
-  if (attempt.succeeded) return { id, status: 'delivered', dueIn: null, step, attempt }
+  const { id, step, dueAt: wasDueAt } = delivery
+  if (attempt.succeeded) return { id, wasDueAt, status: 'delivered', dueIn: null, step, attempt }
   const delay = delays[step]
   if (!retryOnFailure || delay === undefined || attempt.status === 410) {
-    return { id, status: 'failed', dueIn: null, step, attempt }
+    return { id, wasDueAt, status: 'failed', dueIn: null, step, attempt }
   }
   const asked = Math.min(attempt.retryAfter ?? 0, maxRetryAfterSeconds)
-  return { id, status: 'pending', dueIn: Math.max(delay, asked) * 1000, step: step + 1, attempt }
+  return { id, wasDueAt, status: 'pending', dueIn: Math.max(delay, asked) * 1000, step: step + 1, attempt }
 }
 
-/** The ids are said twice, so that no plan reads all deliveries of a webhook to find some. */
+/**
+ * The ids are said twice, so that no plan reads all deliveries of a webhook to find some. One that somebody asked for again while the attempt
+ * was under way stays due as they asked, whatever became of the attempt.
+ *
+ * An answer may repeat the message that it is about, and is forgotten with what that said (`forgetAnswersAbout`). So none is kept where the
+ * message says something else by now, or is being changed, or quotes another one, with which nobody would find the answer. The lock has
+ * whoever changes the message next see the answer.
+ */
 const write = statement(`
+  with unchanged as (
+    select t.message, t.content
+    from unnest($12::bigint[], $13::integer[]) as t(message, content)
+    join messages m on m.app_id = $1 and m.id = t.message
+    where m.id = any($12::bigint[])
+    and ${contentSql} = t.content
+    and m.quoted_id is null
+    and not m.purged
+    for share of m skip locked
+  )
   update webhook_deliveries d
-  set status = r.status,
+  set status = case when d.due_at = r.was_due_at then r.status else d.status end,
     attempts = d.attempts + 1,
-    step = r.step,
-    due_at = ${nowMs} + r.due_in,
+    step = case when d.due_at = r.was_due_at then r.step else d.step end,
+    due_at = case when d.due_at = r.was_due_at then ${nowMs} + r.due_in else d.due_at end,
     attempted_at = ${nowMs} / 1000,
     answer_status = r.answer_status,
-    answer = r.answer,
+    answer = case when r.message is null
+      or exists (select from unchanged u where u.message = r.message and u.content = r.content) then r.answer end,
+    message = r.message,
     error = r.error,
     duration_ms = r.duration_ms
   from unnest($3::bigint[], $4::text[], $5::bigint[], $6::smallint[], $7::smallint[], $8::text[], $9::text[],
-    $10::integer[]) as r(id, status, due_in, step, answer_status, answer, error, duration_ms)
+    $10::integer[], $11::bigint[], $12::bigint[], $13::integer[])
+    as r(id, status, due_in, step, answer_status, answer, error, duration_ms, was_due_at, message, content)
   where d.app_id = $1
   and d.webhook = $2
   and d.id = any($3::bigint[])
@@ -63,6 +88,8 @@ export async function writeResults(
   { appId, endpoint }: EndpointKey,
   results: readonly Result[],
 ): Promise<void> {
+  const answerOf = ({ attempt }: Result) => (attempt.succeeded ? null : attempt.text || null)
+  const toldOf = (result: Result) => (answerOf(result) === null ? undefined : result.told)
   const values = [
     appId,
     endpoint,
@@ -71,9 +98,12 @@ export async function writeResults(
     results.map(({ dueIn }) => (dueIn === null ? null : Math.ceil(dueIn))),
     results.map(({ step }) => step),
     results.map(({ attempt }) => attempt.status ?? null),
-    results.map(({ attempt }) => (attempt.succeeded ? null : attempt.text || null)),
+    results.map(answerOf),
     results.map(({ attempt }) => attempt.error ?? null),
     results.map(({ attempt }) => attempt.durationMs),
+    results.map(({ wasDueAt }) => wasDueAt),
+    results.map((result) => toldOf(result)?.message ?? null),
+    results.map((result) => toldOf(result)?.content ?? null),
   ]
   await writeAgain(() => database.query(write, values))
 }
