@@ -2,6 +2,7 @@ import type { Message } from '@parley/contract'
 import { type JsonText, toJson } from '../json.ts'
 import type { ConversationKind } from '../kind.ts'
 import { shownUid } from '../naming.ts'
+import { showActionData } from './action-entities.ts'
 import type { Addition } from './additions.ts'
 import type { Between } from './entities.ts'
 
@@ -190,16 +191,17 @@ const none: readonly Addition[] = []
 
 /** What was sent, the entities, and what features add: none has a member of another. */
 function dataOf(view: DraftView, { entities }: Between, additions: readonly Addition[]): Record<string, unknown> {
-  const data: Record<string, unknown> = { ...view.data }
-  if (entities !== null) data.entities = entities
+  const data: Record<string, unknown> =
+    entities === null ? { ...showActionData(view.data) } : { ...view.data, entities }
   for (const { data: added } of additions) if (added !== undefined) Object.assign(data, added)
   return data
 }
 
 /** As `dataOf`, of what is written out. */
-function writeData(stored: JsonText, entities: JsonText | undefined, additions: readonly Addition[]): string {
+function writeData(sent: JsonText, entities: JsonText | undefined, additions: readonly Addition[]): string {
   let added = entities === undefined ? '' : `,"entities":${entities}`
   for (const { data } of additions) if (data !== undefined) added += writeMembers(data)
+  const stored = entities === undefined ? toJson(showActionData(JSON.parse(sent))) : sent
   if (added === '') return stored
   const inner = stored.slice(stored.indexOf('{') + 1, stored.lastIndexOf('}'))
   return isBlank(inner) ? `{${added.slice(1)}}` : `{${inner}${added}}`
