@@ -161,7 +161,7 @@ export const updateGroup = defineOperation({
   path: '/groups/{guid}',
   summary: 'Update a group',
   description:
-    'What is left out stays unchanged, unset removes. With an acting user, only for admins unless the permissions of the group say otherwise.',
+    'What is left out stays unchanged, unset removes. With an acting user, only for admins unless the permissions of the group say otherwise; the type can be changed only to one in createGroup.allowedGroupTypes of their role.',
   params: GuidParams,
   query: NoQuery,
   body: Type.Object({

@@ -44,8 +44,8 @@ export const operations = [
     return { data: { ...showGroup(group, viewer), onlineMembersCount } }
   }),
 
-  serve(updateGroup, async ({ app, actor, params, body }, context) => {
-    const changed = await changeGroup(context, app.appId, params.guid, actor, body)
+  serve(updateGroup, async ({ app, actor, policy, params, body }, context) => {
+    const changed = await changeGroup(context, app.appId, params.guid, actor, body, policy)
     return { data: showGroup(changed.group, changed.actor.kind === 'member' ? changed.actor.membership : undefined) }
   }),
 
