@@ -138,7 +138,8 @@ export const getGroup = defineOperation({
   method: 'GET',
   path: '/groups/{guid}',
   summary: 'Get a group',
-  description: 'For users who are not members, a private group does not exist.',
+  description:
+    'For users who are not members, a private group does not exist. onlineMembersCount counts as POST /online-members does, and is left out for members who may not list the others.',
   params: GuidParams,
   query: NoQuery,
   answer: enveloped(Group),

@@ -40,8 +40,9 @@ export const operations = [
     const group = await requireGroup(database, app.appId, params.guid)
     const viewer = actor && (await readViewer(database, app.appId, group, actor.uid))
     requireListed(policy, 'getGroupDetails.allowedGroupTypes', group.type)
-    const onlineMembersCount = await countOnlineMembers(database, app.appId, group.guid, actor?.uid)
-    return { data: { ...showGroup(group, viewer), onlineMembersCount } }
+    const counts = await countOnlineMembers(database, app.appId, actor?.uid, policy, [group.guid])
+    const onlineMembersCount = counts.get(group.guid)
+    return { data: { ...showGroup(group, viewer), ...(onlineMembersCount !== undefined && { onlineMembersCount }) } }
   }),
 
   serve(updateGroup, async ({ app, actor, policy, params, body }, context) => {
