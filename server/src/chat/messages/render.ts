@@ -121,9 +121,9 @@ export function writeMessage(
   if (view.deliveredAt !== null) text += `,"deliveredAt":${view.deliveredAt}`
   if (view.readAt !== null) text += `,"readAt":${view.readAt}`
   if (view.editedAt !== null) text += `,"editedAt":${view.editedAt}`
-  if (view.editedBy !== null) text += `,"editedBy":"${view.editedBy}"`
+  if (view.editedBy !== null) text += `,"editedBy":"${shownUid(view.editedBy)}"`
   if (view.deletedAt !== null) text += `,"deletedAt":${view.deletedAt}`
-  if (view.deletedBy !== null) text += `,"deletedBy":"${view.deletedBy}"`
+  if (view.deletedBy !== null) text += `,"deletedBy":"${shownUid(view.deletedBy)}"`
   text += `,"updatedAt":${view.updatedAt}`
   for (const { fields } of additions) if (fields !== undefined) text += writeMembers(fields)
   return `${text}}` as JsonText<Message>
@@ -168,9 +168,9 @@ function renderAround(
   if (view.deliveredAt !== null) message.deliveredAt = view.deliveredAt
   if (view.readAt !== null) message.readAt = view.readAt
   if (view.editedAt !== null) message.editedAt = view.editedAt
-  if (view.editedBy !== null) message.editedBy = view.editedBy
+  if (view.editedBy !== null) message.editedBy = shownUid(view.editedBy)
   if (view.deletedAt !== null) message.deletedAt = view.deletedAt
-  if (view.deletedBy !== null) message.deletedBy = view.deletedBy
+  if (view.deletedBy !== null) message.deletedBy = shownUid(view.deletedBy)
   message.updatedAt = view.updatedAt
   for (const { fields } of additions) if (fields !== undefined) Object.assign(message, fields)
   return message
