@@ -2675,8 +2675,18 @@ export interface Calls {
     }
     answer: {
       data: User[]
-      meta: PageMeta
-      cursor?: UpdatedAtCursor
+      meta: {
+        /** true where the search has more than 10000 hits: so many were counted. Otherwise absent, and counts are exact */
+        countAtLeast?: boolean
+        pagination: {
+          total: number
+          count: number
+          per_page: number
+          current_page: number
+          total_pages: number
+        }
+        cursor?: UpdatedAtCursor
+      }
     }
   }
   /** List conversations. With onBehalfOf: that user's conversations, pinned ones first, then by last message, newest first. Without: all conversations, each once for every participant, by uid, then by last message; with unique=1 only once. */
@@ -2759,8 +2769,18 @@ export interface Calls {
     }
     answer: {
       data: User[]
-      meta: PageMeta
-      cursor?: UpdatedAtCursor
+      meta: {
+        /** true where the search has more than 10000 hits: so many were counted. Otherwise absent, and counts are exact */
+        countAtLeast?: boolean
+        pagination: {
+          total: number
+          count: number
+          per_page: number
+          current_page: number
+          total_pages: number
+        }
+        cursor?: UpdatedAtCursor
+      }
     }
   }
   /** List groups. With an acting user: the public and password groups, and the private groups they are a member of, each with their scope. Ordered by name, or with updatedAt by the time of the last change, from the cursor in the direction of affix; the cursor's own second is included, so that no change is missed; without page, a page is longer than perPage where more groups share that second. */
@@ -2806,7 +2826,7 @@ export interface Calls {
       cursor?: UpdatedAtCursor
     }
   }
-  /** Get a group. For users who are not members, a private group does not exist. */
+  /** Get a group. For users who are not members, a private group does not exist. onlineMembersCount counts as POST /online-members does, and is left out for members who may not list the others. */
   'GET /groups/{guid}': {
     input: {
       guid: string
@@ -4452,8 +4472,18 @@ export interface Calls {
     }
     answer: {
       data: User[]
-      meta: PageMeta
-      cursor?: UpdatedAtCursor
+      meta: {
+        /** true where the search has more than 10000 hits: so many were counted. Otherwise absent, and counts are exact */
+        countAtLeast?: boolean
+        pagination: {
+          total: number
+          count: number
+          per_page: number
+          current_page: number
+          total_pages: number
+        }
+        cursor?: UpdatedAtCursor
+      }
     }
   }
   /** Get the conversation with a user. As the acting user sees it: last message, unread count, tags, pin. */
@@ -4527,8 +4557,18 @@ export interface Calls {
     }
     answer: {
       data: User[]
-      meta: PageMeta
-      cursor?: UpdatedAtCursor
+      meta: {
+        /** true where the search has more than 10000 hits: so many were counted. Otherwise absent, and counts are exact */
+        countAtLeast?: boolean
+        pagination: {
+          total: number
+          count: number
+          per_page: number
+          current_page: number
+          total_pages: number
+        }
+        cursor?: UpdatedAtCursor
+      }
     }
   }
   /** List messages between two users. The messages between the acting user and uid. Without onBehalfOf: what uid sent or received one-to-one, and sent in groups. */
@@ -7128,7 +7168,7 @@ export interface Calls {
       })[]
     }
   }
-  /** Update a group. What is left out stays unchanged, unset removes. With an acting user, only for admins unless the permissions of the group say otherwise. */
+  /** Update a group. What is left out stays unchanged, unset removes. With an acting user, only for admins unless the permissions of the group say otherwise; the type can be changed only to one in createGroup.allowedGroupTypes of their role. */
   'PUT /groups/{guid}': {
     input: {
       guid: string

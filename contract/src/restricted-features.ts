@@ -71,14 +71,14 @@ const table = {
     'A member may add members to a group',
     '/v3/groups/{{guid}}/members',
     [],
-    ['add-group-members', 'put-group-members'],
+    ['add-group-members', 'put-group-members', 'create-group'],
   ],
   massMemberOperate: [
     'Add and ban several at once',
     'An owner or admin may add members and ban users in bulk',
     '/v3/groups/{{guid}}/members',
     ['put-group-members'],
-    ['add-group-members'],
+    ['add-group-members', 'create-group'],
   ],
   listGroupMembers: [
     'List group members',
@@ -110,7 +110,7 @@ const table = {
     'An owner, admin or moderator may ban a user from a group',
     '/v3/groups/{{guid}}/bannedusers/{{uid}}',
     ['ban-group-user'],
-    ['add-group-members', 'put-group-members'],
+    ['add-group-members', 'put-group-members', 'create-group'],
   ],
   unban: [
     'Unban a user',

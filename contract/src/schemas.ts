@@ -253,6 +253,12 @@ export function pageOf<T extends TSchema>(item: T) {
   return Type.Object({ data: Type.Array(item), meta: PageMeta, cursor: Type.Optional(UpdatedAtCursor) })
 }
 
+/** The same, with the cursor in `meta`: `{"data": [...], "meta": {"pagination": ..., "cursor"?: ...}}`. */
+export function syncPageOf<T extends TSchema>(item: T) {
+  const meta = Type.Object({ ...PageMeta.properties, cursor: Type.Optional(UpdatedAtCursor) })
+  return Type.Object({ data: Type.Array(item), meta })
+}
+
 /** The envelope of a cursor list: `{"data": [...], "meta": {"current": ...}}`. */
 export function cursorPageOf<T extends TSchema>(item: T) {
   return Type.Object({ data: Type.Array(item), meta: CursorMeta })

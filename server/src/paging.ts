@@ -85,7 +85,8 @@ export function placeOf({ updatedAt, page }: { updatedAt?: number; page?: number
 
 /**
  * The rows of a page in a list by change, which includes the second that it goes on from. Where that second holds more than
- * a page, it is read to its end and one row beyond, so that whoever goes on by time alone does not stand still.
+ * a page, it is read to its end and one row beyond, so that whoever goes on by time alone does not stand still. It may be
+ * long: to take a role away changes everybody who had it.
  * @param second the time that the page goes on from, if nothing else names the place
  * @param readUpTo reads so many rows from there
  */
@@ -99,10 +100,12 @@ export async function passSecond<Row>(
   if (second === undefined || last === undefined || changeOf(last) !== second) {
     return { rows: rows.slice(0, limit), isMore: rows.length > limit }
   }
-  const all = await readUpTo(limits.listedRows)
-  const beyond = all.findIndex((row) => changeOf(row) !== second)
-  const end = beyond === -1 ? all.length : beyond + 1
-  return { rows: all.slice(0, end), isMore: all.length > end }
+  for (let most: number = limits.listedRows; ; most *= 4) {
+    const all = await readUpTo(most)
+    const beyond = all.findIndex((row) => changeOf(row) !== second)
+    if (beyond !== -1) return { rows: all.slice(0, beyond + 1), isMore: all.length > beyond + 1 }
+    if (all.length < most) return { rows: [...all], isMore: false }
+  }
 }
 
 /**

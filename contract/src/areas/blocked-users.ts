@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { defineOperation } from '../operation.ts'
-import { enveloped, IdIn, NoParams, NoQuery, oneOf, pageOf, pageQuery, UidParams, User } from '../schemas.ts'
+import { enveloped, IdIn, NoParams, NoQuery, oneOf, pageQuery, syncPageOf, UidParams, User } from '../schemas.ts'
 
 const shared = { area: 'Blocked Users', rateLimit: 'standard' } as const
 
@@ -61,7 +61,7 @@ const list = {
   description:
     'By default the users whom this user blocked, newest block first. direction selects these, the users who blocked this user, or both.',
   query: listQuery,
-  answer: pageOf(User),
+  answer: syncPageOf(User),
 } as const
 
 export const blockUsers = defineOperation({ ...ofUser, ...block, id: 'block-users', summary: 'Block users for a user' })

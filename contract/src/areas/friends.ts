@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { defineOperation } from '../operation.ts'
-import { enveloped, IdIn, NoParams, NoQuery, Outcome, pageOf, pageQuery, UidParams, User } from '../schemas.ts'
+import { enveloped, IdIn, NoParams, NoQuery, Outcome, pageQuery, syncPageOf, UidParams, User } from '../schemas.ts'
 import { OutcomeByUid } from './blocked-users.ts'
 
 const shared = { area: 'Friends', rateLimit: 'standard', errors: ['ERR_UID_NOT_FOUND'] } as const
@@ -38,7 +38,7 @@ export const listFriends = defineOperation({
   onBehalfOf: 'ignored',
   params: UidParams,
   query: listQuery,
-  answer: pageOf(User),
+  answer: syncPageOf(User),
 })
 
 export const removeFriends = defineOperation({
@@ -68,5 +68,5 @@ export const listMyFriends = defineOperation({
   onBehalfOf: 'required',
   params: NoParams,
   query: listQuery,
-  answer: pageOf(User),
+  answer: syncPageOf(User),
 })

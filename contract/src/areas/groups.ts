@@ -138,7 +138,8 @@ export const getGroup = defineOperation({
   method: 'GET',
   path: '/groups/{guid}',
   summary: 'Get a group',
-  description: 'For users who are not members, a private group does not exist.',
+  description:
+    'For users who are not members, a private group does not exist. onlineMembersCount counts as POST /online-members does, and is left out for members who may not list the others.',
   params: GuidParams,
   query: NoQuery,
   answer: enveloped(Group),
@@ -161,7 +162,7 @@ export const updateGroup = defineOperation({
   path: '/groups/{guid}',
   summary: 'Update a group',
   description:
-    'What is left out stays unchanged, unset removes. With an acting user, only for admins unless the permissions of the group say otherwise.',
+    'What is left out stays unchanged, unset removes. With an acting user, only for admins unless the permissions of the group say otherwise; the type can be changed only to one in createGroup.allowedGroupTypes of their role.',
   params: GuidParams,
   query: NoQuery,
   body: Type.Object({

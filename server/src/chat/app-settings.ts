@@ -7,6 +7,7 @@ import type { Audit } from './audit/audit.ts'
 import { changesOf } from './audit/changes.ts'
 import { changeIdleTimeout } from './credentials/idle-timeout.ts'
 import type { App } from './identity.ts'
+import { waitForStep } from './retention/lock.ts'
 
 /** What each app has set, kept in memory and dropped when it changes, since many requests ask for it. */
 export interface AppSettingsStore {
@@ -59,6 +60,7 @@ export function createAppSettings(
     known,
     change: ({ appId, name: target }, change, audit) =>
       database.transaction(async (tx) => {
+        if (changesRetention(change)) await waitForStep(tx, appId)
         const [row] = await tx.query<Row>(lock, [appId])
         const changed = Object.entries({ ...row?.settings, ...change }).filter(([, value]) => value !== null)
         const settings = Object.fromEntries(changed) as SetAppSettings
@@ -73,6 +75,11 @@ export function createAppSettings(
         return held
       }),
   }
+}
+
+/** A step that removes messages has read the rule before: the answer to the change is given once it is over. */
+function changesRetention(change: SettingsChange): boolean {
+  return change.messageRetentionDays !== undefined || change.messageRetention !== undefined
 }
 
 async function readSettings(on: Queryable, appId: number, defaults: AppSettings): Promise<AppSettings> {

@@ -79,7 +79,12 @@ describe('blocking', () => {
       blockedAt: expect.any(Number),
       conversationId: 'alice_user_carol',
     })
-    expect(list.body.meta.pagination).toMatchObject({ total: 2, count: 2 })
+    expect(list.body.meta).toMatchObject({
+      pagination: { total: 2, count: 2 },
+      cursor: { updatedAt: expect.any(Number), affix: 'prepend' },
+    })
+    expect((await world.get('/blockedusers', { as: 'alice' })).body.meta).toEqual(list.body.meta)
+    expect((await world.get('/users/bob/blockedusers')).body.meta).not.toHaveProperty('cursor')
     const query = async (q: string) => uids(dataOf(await world.get(`/users/alice/blockedusers?${q}`)))
     expect(await query('direction=hasBlockedMe')).toEqual(['dave'])
     expect(await query('direction=both')).toEqual(['dave', 'carol', 'bob'])

@@ -60,6 +60,62 @@ describe('the certificate of an erasure', () => {
     expect(await findDrift(world.context.database, world.app.appId)).toEqual([])
   })
 
+  /** alice has deleted a message of carol's, and one of her own. */
+  const deleteOthers = async () => {
+    const world = await createTeam()
+    dataOf(await world.put('/groups/team/members/alice', { scope: 'moderator' }))
+    const ofCarol = await sayInGroup(world, 'carol', 'team', 'said')
+    const own = await sayInGroup(world, 'alice', 'team', 'said')
+    for (const { id } of [ofCarol, own]) dataOf(await world.delete(`/messages/${id}`, undefined, { as: 'alice' }))
+    const deleter = async ({ id }: { id: string }) =>
+      dataOf(await world.get(`/messages/${id}`, { as: 'bob' })).deletedBy
+    return { world, look: async () => [await deleter(ofCarol), await deleter(own)] }
+  }
+
+  it('is clean for who deleted messages of others: they are not named there any more', async () => {
+    const { world, look } = await deleteOthers()
+    const inTeam = { ...old, receiverType: 'group', receiver: 'team', sender: 'carol' }
+    const records = [
+      { ...inTeam, muid: 'deleted', deletedAt: old.sentAt + 1, deletedBy: 'alice' },
+      { ...inTeam, muid: 'edited', editedAt: old.sentAt + 1, editedBy: 'alice' },
+      {
+        ...{ ...inTeam, muid: 'edit', sender: 'alice', category: 'action', type: 'message' },
+        ...{ data: { action: 'edited' }, subjectMuid: 'edited' },
+      },
+    ]
+    expect(await importing(world, 'messages', ...records)).toEqual(['stored', 'stored', 'stored'])
+    const imported = async () => {
+      const page = dataOf(await world.get('/groups/team/messages?limit=100', { as: 'bob' }))
+      const byMuid = (muid: string) => page.find((message: { muid?: string }) => message.muid === muid)
+      return [byMuid('deleted').deletedBy, byMuid('edited').editedBy]
+    }
+    expect([await look(), await imported()]).toEqual([
+      ['alice', 'alice'],
+      ['alice', 'alice'],
+    ])
+    await erase(world)
+    const forgotten = [
+      ['app_system', 'alice'],
+      ['app_system', 'app_system'],
+    ]
+    expect([await look(), await imported()]).toEqual(forgotten)
+    expect((await certificates(world))[0].isClean).toBe(true)
+    dataOf(await world.post('/users', { uid: 'alice', name: 'Somebody else' }))
+    expect([await look(), await imported()]).toEqual(forgotten)
+  })
+
+  it('says so where they are still named there; whoever gets the uid is not', async () => {
+    const { world, look } = await deleteOthers()
+    dataOf(await world.delete('/users/alice'))
+    const forgetful = tables.map((table) => (table.name === 'messages' ? { ...table, ofUser: [] } : table))
+    await deleteForGood({ ...world.context, tables: forgetful }, world.app, 'alice')
+    const [{ isClean, places }] = await certificates(world)
+    expect(isClean).toBe(false)
+    expect(places).toContainEqual({ table: 'messages', removed: 0, changed: 0, left: 1 })
+    dataOf(await world.post('/users', { uid: 'alice', name: 'Somebody else' }))
+    expect(await look()).toEqual(['app_system', 'alice'])
+  })
+
   it('says so where something is left', async () => {
     const world = await createTeam()
     dataOf(await world.post('/users/alice/friends', { accepted: ['bob'] }))

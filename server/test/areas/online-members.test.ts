@@ -121,6 +121,49 @@ describe('The count of those who are online', () => {
     expect(await counts()).toEqual({})
   })
 
+  it('leaves out groups whose members a role may not list', async () => {
+    const world = await createWorld()
+    dataOf(await world.post('/roles', { role: 'guest', name: 'Guest' }))
+    await createUsers(world, 'alice')
+    dataOf(await world.post('/users', { uid: 'gina', name: 'Gina', role: 'guest' }))
+    await createGroup(world, 'team', 'alice')
+    for (const feature of ['listGroupMembers', 'getMember']) {
+      dataOf(await world.post('/roles/guest/restrictedfeatures', { featuresToRestrict: [feature] }))
+      expect(dataOf(await ask(world, 'gina', { groups: ['team'] }))).toEqual({ groups: {} })
+      dataOf(await world.delete('/roles/guest/restrictedfeatures', { featuresToAllow: [feature] }))
+    }
+    expect(dataOf(await ask(world, 'gina', { groups: ['team'] }))).toEqual({ groups: { team: 0 } })
+  })
+
+  it('is with a group what it is when it is asked for, or not there', async () => {
+    const world = await createWorld()
+    dataOf(await world.post('/roles', { role: 'guest', name: 'Guest' }))
+    await createUsers(world, 'alice', 'bob', 'carol')
+    dataOf(await world.post('/users', { uid: 'gina', name: 'Gina', role: 'guest' }))
+    await createGroup(world, 'team', 'alice', { participants: ['bob', 'carol'] })
+    dataOf(await world.post('/users/bob/blockedusers', { blockedUids: ['carol'] }))
+    await connectAll(world, 'alice', 'carol')
+    await settled(world, 2)
+    const counts = async () => {
+      const uids = ['alice', 'bob', 'carol', 'gina']
+      const seen = uids.map(async (uid) => {
+        const asked = dataOf(await ask(world, uid, { groups: ['team'] })).groups.team
+        const { guid, onlineMembersCount: shown } = dataOf(await world.get('/groups/team', { as: uid }))
+        expect([guid, shown], uid).toEqual(['team', asked])
+        return shown
+      })
+      return Promise.all(seen)
+    }
+    expect(await counts()).toEqual([2, 1, 2, 2])
+    const set = (permissions: object) => world.put('/groups/team/scopes/participant/permissions', { permissions })
+    dataOf(await set({ 'listMembers.allowedScopes': ['participant'] }))
+    expect(await counts()).toEqual([2, 0, 1, 2])
+    dataOf(await set({ listMembers: 'deny' }))
+    dataOf(await world.post('/roles/guest/restrictedfeatures', { featuresToRestrict: ['listGroupMembers'] }))
+    expect(await counts()).toEqual([2, undefined, undefined, undefined])
+    expect(dataOf(await world.get('/groups/team')).onlineMembersCount).toBe(2)
+  })
+
   it('counts those whom a role may list', async () => {
     const world = await createWorld()
     dataOf(await world.post('/roles', { role: 'guest', name: 'Guest' }))

@@ -5,6 +5,7 @@ import { step } from '../../src/areas/retention/step.ts'
 import { findDrift } from '../../src/doctor/drift.ts'
 import { createGroup, dataOf, refusal, say, sayInGroup } from '../support/chat.ts'
 import { picture, sendForm, toBob } from '../support/forms.ts'
+import { until } from '../support/until.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
 
 const day = 86_400
@@ -326,6 +327,47 @@ describe('retention', () => {
     expect(statuses.filter((status) => status >= 500)).toEqual([])
     expect(statuses).toContain(200)
     expect(await drift(world)).toEqual([])
+  })
+
+  it('removes nothing any more once the app is told that it keeps everything', async () => {
+    const world = await createTeam()
+    const { appId } = world.app
+    const { database } = world.context
+    await sayInGroup(world, 'alice', 'team', 'old')
+    await age(world, 31)
+    await set(world, { messageRetentionDays: 30 })
+    const waitingFor = async (pid: number, isStep: boolean) => {
+      const [waiting] = await database.run<{ pid: number }>(sql`
+        select a.pid
+        from pg_stat_activity a
+        where ${pid}::int = any(pg_blocking_pids(a.pid))
+        and ${isStep}::boolean = exists (
+          select from pg_locks l
+          where l.pid = a.pid and l.locktype = 'advisory' and l.granted
+          and (l.classid::bigint << 32) | l.objid::bigint = hashtextextended('retention ' || ${appId}::int, 0)
+        )`)
+      return waiting?.pid
+    }
+    let isAnswered = false
+    const keep = async () => {
+      await set(world, { messageRetentionDays: 0 })
+      const left = await inTeam(world)
+      isAnswered = true
+      return left
+    }
+    // The step waits for somebody who writes to the group.
+    const { running, keeping } = await database.transaction(async (tx) => {
+      await tx.run(sql`select from conversations where app_id = ${appId} and kind = 2 for update`)
+      const [own] = await tx.run<{ pid: number }>(sql`select pg_backend_pid() as pid`)
+      const started = run(world)
+      const stepping = await until(() => waitingFor(own?.pid as number, true))
+      const kept = keep()
+      await until(async () => isAnswered || (await waitingFor(stepping, false)) !== undefined)
+      return { running: started, keeping: kept }
+    })
+    const kept = await keeping
+    await running
+    expect(await inTeam(world)).toEqual(kept)
   })
 
   it('of an erased user on hold is forgotten with them', async () => {

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { dataOf, refusal } from '../support/chat.ts'
 import { connect, eventually, tokenOf } from '../support/socket.ts'
@@ -327,6 +328,27 @@ describe('syncing users by change', () => {
     const before = (await world.get('/users?affix=prepend&updatedAt=300&perPage=2&page=2')).body
     expect(before.data.map(({ uid }: Listed) => uid)).toEqual(['d', 'c'])
     expect(before.cursor).toEqual({ updatedAt: 100, affix: 'prepend' })
+  })
+
+  it('goes on by updatedAt alone, however many changed in one second', async () => {
+    const world = await changed()
+    await world.context.database.run(sql`
+      insert into users (app_id, uid, name, name_key, created_at, updated_at)
+      select ${world.app.appId}, 'many' || n, 'Many', 'many', 100, 200
+      from generate_series(1, 10500) n`)
+    for (const [affix, end] of [
+      ['append', 300],
+      ['prepend', 100],
+    ] as const) {
+      const { data, cursor } = (await world.get(`/users?updatedAt=200&affix=${affix}&perPage=100`)).body
+      expect(cursor).toEqual({ updatedAt: end, affix })
+      expect(data).toHaveLength(10_502)
+    }
+    await world.context.database.run(
+      sql`update users set updated_at = 100 where app_id = ${world.app.appId} and uid in ('a', 'b')`,
+    )
+    const last = (await world.get('/users?updatedAt=200&affix=append&perPage=100')).body
+    expect(last.data).toHaveLength(10_501)
   })
 
   it('meets a change, a deactivation and a new user', async () => {

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { attackerAs } from '../support/attacker.ts'
 import { createGroup, dataOf, say, sayInGroup } from '../support/chat.ts'
@@ -94,3 +95,61 @@ it('Whoever has blocked a user looks offline in the answers to what that user se
   }
   victim.close()
 })
+
+it('Whoever has blocked a user looks offline in what that user’s own groups tell of them', async () => {
+  const world = await createWorld()
+  await createUsers(world, 'victim', 'stalker')
+  dataOf(await world.put('/users/victim', { statusMessage: 'in the garden', metadata: { place: 'the garden' } }))
+  await createGroup(world, 'joined', 'stalker', { participants: ['victim'] })
+  const stalker = await attackerAs(world, 'stalker')
+  const victim = await connect(world, 'victim')
+  const watching = await connect(world, 'stalker')
+  await eventually(
+    async () => dataOf(await stalker.get('/users/victim')),
+    ({ status, lastActiveAt }) => status === 'available' && lastActiveAt !== undefined,
+  )
+  dataOf(await world.post('/users/victim/blockedusers', { blockedUids: ['stalker'] }))
+  dataOf(await stalker.post('/groups', { guid: 'mine', name: 'Mine', type: 'public' }))
+  const answers = [
+    await stalker.post('/groups/mine/bannedusers/victim'),
+    await stalker.get('/groups/mine/bannedusers'),
+    await stalker.delete('/groups/mine/bannedusers/victim'),
+    await stalker.put('/groups/joined/members/victim', { scope: 'moderator' }),
+    await stalker.delete('/groups/joined/members/victim'),
+    await stalker.get('/groups/mine/messages'),
+    await stalker.get('/groups/joined/messages'),
+    await stalker.get('/conversations'),
+  ]
+  const frame = await watching.take(({ body }) => body?.data?.action === 'kicked')
+  // As older versions stored it.
+  await world.context.database.run(sql`
+    update messages
+    set data = jsonb_set(
+      jsonb_set(data::jsonb, '{entities,on,entity,status}', '"available"'), '{entities,on,entity,lastActiveAt}', '1')::json
+    where app_id = ${world.app.appId} and category = 'action'`)
+  answers.push(
+    await stalker.get('/groups/mine/messages'),
+    await stalker.get('/groups/joined/messages'),
+    await stalker.get('/conversations'),
+  )
+  const seen = [...answers.map(dataOf), ...watching.frames, frame].flatMap((shown) => usersIn(shown, 'victim'))
+  expect(seen.length).toBeGreaterThan(10)
+  for (const user of seen) {
+    expect(user).not.toHaveProperty('lastActiveAt')
+    expect([undefined, 'offline']).toContain(user.status)
+  }
+  for (const guid of ['mine', 'joined']) {
+    const actions = dataOf(await stalker.get(`/groups/${guid}/messages`))
+    expect(usersIn(actions, 'victim')[0]).toMatchObject({ name: 'Victim', status: 'offline', role: 'default' })
+    expect(JSON.stringify(actions)).not.toContain('garden')
+  }
+  victim.close()
+  watching.close()
+})
+
+/** The objects with a uid that are anywhere in a value. */
+function usersIn(value: unknown, uid: string): Array<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null) return []
+  const found = Object.values(value).flatMap((inner) => usersIn(inner, uid))
+  return 'name' in value && 'uid' in value && value.uid === uid ? [value as Record<string, unknown>, ...found] : found
+}

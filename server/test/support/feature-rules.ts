@@ -36,13 +36,25 @@ const unseated = (attempt: Attempt): Attempt => after((world) => world.delete('/
 /** Adds vera or bans her in bob's own group by lists. */
 const operates = (method: 'POST' | 'PUT', list: string): Attempt =>
   inOwnGroup(calls(method, '/groups/own/members', { [list]: ['vera'] }))
+/** Makes a group with these first members. */
+const makes = (members?: object): Attempt =>
+  after(
+    (world) => world.delete('/groups/made'),
+    calls('POST', '/groups', { guid: 'made', name: 'Made', type: 'public', members }),
+  )
 const byLists = each({
   add: operates('POST', 'participants'),
   ban: operates('POST', 'usersToBan'),
   put: operates('PUT', 'participants'),
   putBan: operates('PUT', 'usersToBan'),
+  make: makes({ participants: ['vera'] }),
+  makeBan: makes({ usersToBan: ['vera'] }),
+  makeEmpty: makes({ participants: [], usersToBan: [] }),
 })
-const allowedByLists = { add: 'allowed', ban: 'allowed', put: 'allowed', putBan: 'allowed' }
+const allowedByLists = {
+  ...{ add: 'allowed', ban: 'allowed', put: 'allowed', putBan: 'allowed' },
+  ...{ make: 'allowed', makeBan: 'allowed', makeEmpty: 'allowed' },
+}
 
 const read = (path: string): RoleRule => ({ attempt: calls('GET', path), app: 'allowed' })
 const readOwn = (path: string): RoleRule => ({ attempt: calls('GET', path) })
@@ -73,13 +85,7 @@ export const featureRules: Readonly<Partial<Record<FeatureKey, RoleRule>>> = {
   unblockUser: { attempt: calls('DELETE', '/blockedusers', { blockedUids: ['vera'] }) },
   getBlockedUsers: readOwn('/blockedusers'),
 
-  createGroup: {
-    attempt: after(
-      (world) => world.delete('/groups/made'),
-      calls('POST', '/groups', { guid: 'made', name: 'Made', type: 'public' }),
-    ),
-    app: 'allowed',
-  },
+  createGroup: { attempt: makes(), app: 'allowed' },
   listGroups: read('/groups'),
   getGroup: read('/groups/team'),
   updateGroup: { attempt: inOwnGroup(calls('PUT', '/groups/own', { name: 'New' })), app: 'allowed' },
@@ -91,13 +97,19 @@ export const featureRules: Readonly<Partial<Record<FeatureKey, RoleRule>>> = {
   addMember: {
     attempt: byLists,
     before: allowedByLists,
-    after: { ...allowedByLists, add: denied, put: denied },
+    after: { ...allowedByLists, add: denied, put: denied, make: denied },
     app: allowedByLists,
   },
   massMemberOperate: {
     attempt: each({ lists: byLists, join: unseated(calls('POST', '/groups/open/members', {})) }),
     before: { lists: allowedByLists, join: 'allowed' },
-    after: { lists: { add: denied, ban: denied, put: denied, putBan: denied }, join: 'allowed' },
+    after: {
+      lists: {
+        ...allowedByLists,
+        ...{ add: denied, ban: denied, put: denied, putBan: denied, make: denied, makeBan: denied },
+      },
+      join: 'allowed',
+    },
   },
   listGroupMembers: read('/groups/team/members'),
   getMember: read('/groups/team/members'),
@@ -109,7 +121,7 @@ export const featureRules: Readonly<Partial<Record<FeatureKey, RoleRule>>> = {
   ban: {
     attempt: each({ one: inOwnGroup(calls('POST', '/groups/own/bannedusers/fred')), lists: byLists }),
     before: { one: 'allowed', lists: allowedByLists },
-    after: { one: denied, lists: { ...allowedByLists, ban: denied, putBan: denied } },
+    after: { one: denied, lists: { ...allowedByLists, ban: denied, putBan: denied, makeBan: denied } },
     app: { one: 'allowed', lists: allowedByLists },
   },
   unban: {

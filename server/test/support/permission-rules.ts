@@ -1,4 +1,4 @@
-import { dataOf } from './chat.ts'
+import { createGroup, dataOf } from './chat.ts'
 import { messagePermissionRules } from './message-permission-rules.ts'
 import {
   type Attempt,
@@ -44,6 +44,14 @@ const creates =
   async (world, as) => {
     await world.delete('/groups/made')
     return outcomeOf(await world.post('/groups', { guid: 'made', name: 'Made', type, password: 'pw' }, as))
+  }
+/** Changes the type of bob's own public group, or sends it with the type that it has. */
+const retypes =
+  (type: string): Attempt =>
+  async (world, as) => {
+    await world.delete('/groups/own')
+    await createGroup(world, 'own', 'bob')
+    return outcomeOf(await world.put('/groups/own', { name: 'Own', type }, as))
   }
 const talks = [
   '/conversations',
@@ -147,10 +155,16 @@ export const permissionRules: Readonly<Record<string, PermissionRule>> = {
   createGroup: { value: 'deny', attempt: creates('public'), app: 'allowed' },
   'createGroup.allowedGroupTypes': {
     value: ['public'],
-    attempt: each({ public: creates('public'), password: creates('password'), protected: creates('protected') }),
-    before: outcomes('allowed', 'public', 'password', 'protected'),
-    after: { public: 'allowed', password: denied, protected: denied },
-    app: outcomes('allowed', 'public', 'password', 'protected'),
+    attempt: each({
+      public: creates('public'),
+      password: creates('password'),
+      protected: creates('protected'),
+      kept: retypes('public'),
+      changed: retypes('private'),
+    }),
+    before: outcomes('allowed', 'public', 'password', 'protected', 'kept', 'changed'),
+    after: { public: 'allowed', password: denied, protected: denied, kept: 'allowed', changed: denied },
+    app: outcomes('allowed', 'public', 'password', 'protected', 'kept', 'changed'),
   },
   joinGroup: { value: 'deny', attempt: joins('open') },
   'joinGroup.allowedGroupTypes': {

@@ -48,5 +48,5 @@ async function listBlocked(
   const { users, total } = await selectBlocked(database, app.appId, uid, query, page, visibleRoles)
   const data = await showUsers(database, app.appId, uid, users, { withBlockers: query.direction !== undefined })
   const cursor = syncCursor(users)
-  return { data, meta: pageMeta(page, total, data.length), ...(cursor && { cursor }) }
+  return { data, meta: { ...pageMeta(page, total, data.length), ...(cursor && { cursor }) } }
 }

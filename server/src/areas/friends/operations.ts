@@ -56,5 +56,5 @@ async function list(
   const { users, total } = await selectFriendsOf(database, app.appId, uid, query, page)
   const data = await showUsers(database, app.appId, uid, users)
   const cursor = syncCursor(users)
-  return { data, meta: pageMeta(page, total, data.length), ...(cursor && { cursor }) }
+  return { data, meta: { ...pageMeta(page, total, data.length), ...(cursor && { cursor }) } }
 }

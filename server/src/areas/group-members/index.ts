@@ -5,6 +5,7 @@ export { addMember, notify, publishChange, removeMembers, storeBans, tell } from
 export { readUnwilling, refuseBlocker } from './consent.ts'
 export { kickMember } from './depart.ts'
 export { notAMember, systemIsNoMember, tooManyGroups } from './errors.ts'
+export { requireFirstMemberFeatures } from './features.ts'
 export { type GroupLimits, refuseAdmin, refuseBan, refuseMembership, type Target } from './rules.ts'
 export { storeScope } from './scope.ts'
 export { holdUsers, readTargets, requireActiveTarget, requireTarget } from './targets.ts'

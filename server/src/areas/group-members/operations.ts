@@ -8,13 +8,13 @@ import {
   putGroupMembers,
 } from '@parley/contract'
 import { serve } from '../../call.ts'
-import type { RolePolicy } from '../../chat/roles/policies.ts'
 import { requireFeature, requireRolePermission } from '../../chat/roles/rules.ts'
 import type { Context } from '../../context.ts'
 import { readPage } from '../../paging.ts'
 import { addMembers } from './add.ts'
 import { type Addition, listScopes, type MemberLists, readAdditions } from './additions.ts'
 import { kickMember, leave } from './depart.ts'
+import { requireListFeatures } from './features.ts'
 import { joinGroup } from './join.ts'
 import { listMembers } from './list.ts'
 import { changeScope } from './scope.ts'
@@ -71,13 +71,6 @@ export const operations = [
     return { data: { success: true, message: `${uid} was kicked from ${params.guid.toLowerCase()}` } }
   }),
 ]
-
-/** @throws 403 `ERR_PERMISSION_DENIED` where a list names somebody and its use is forbidden to the role */
-function requireListFeatures(policy: RolePolicy | undefined, lists: MemberLists): void {
-  for (const [list, scope] of listScopes) {
-    if ((lists[list]?.length ?? 0) > 0) requireFeature(policy, scope === undefined ? 'ban' : 'addMember')
-  }
-}
 
 /** The users whom a request adds or bans. @throws 400 for more than the app allows in one request */
 async function readLists(

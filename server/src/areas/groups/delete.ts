@@ -1,6 +1,6 @@
 import { erase } from '../../chat/erasure.ts'
 import { lockGroup } from '../../chat/groups/access.ts'
-import { countOnlineMembers } from '../../chat/groups/online.ts'
+import { countOnlineMembersOf } from '../../chat/groups/online.ts'
 import { requireScopePermission } from '../../chat/groups/permissions.ts'
 import { showGroup } from '../../chat/groups/rows.ts'
 import type { UserRow } from '../../chat/users/rows.ts'
@@ -33,7 +33,7 @@ export async function removeGroup(
     if (actor.kind === 'member') requireScopePermission(group, actor.membership, 'deleteGroup')
     const { guid: deleted, conversation } = group
     const uids = context.events.bus.isHeard ? await tx.query<{ uid: string }>(selectMembers, [appId, deleted]) : []
-    const onlineMembersCount = await countOnlineMembers(tx, appId, deleted)
+    const onlineMembersCount = (await countOnlineMembersOf(tx, appId, [deleted])).get(deleted) ?? 0
     await erase(tx, context.tables, 'ofGroup', { appId, guid: deleted, conversation })
     await context.audit.record(tx, appId, { action: 'group_deleted', type: 'group', target: deleted })
     await context.events.raise(tx, appId, [

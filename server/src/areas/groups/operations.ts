@@ -13,6 +13,7 @@ import { countOnlineMembers } from '../../chat/groups/online.ts'
 import { showGroup } from '../../chat/groups/rows.ts'
 import { requireListed, roleList } from '../../chat/roles/rules.ts'
 import { readPage } from '../../paging.ts'
+import { requireFirstMemberFeatures } from '../group-members/index.ts'
 import { makeGroup } from './create.ts'
 import { removeGroup } from './delete.ts'
 import { listPage } from './list.ts'
@@ -23,6 +24,7 @@ import { changeGroup } from './update.ts'
 export const operations = [
   serve(createGroup, async ({ app, actor, policy, body }, context) => {
     requireListed(policy, 'createGroup.allowedGroupTypes', readType(body.type))
+    requireFirstMemberFeatures(policy, body.members ?? {})
     return { data: await makeGroup(context, app.appId, actor, body) }
   }),
 
@@ -38,12 +40,13 @@ export const operations = [
     const group = await requireGroup(database, app.appId, params.guid)
     const viewer = actor && (await readViewer(database, app.appId, group, actor.uid))
     requireListed(policy, 'getGroupDetails.allowedGroupTypes', group.type)
-    const onlineMembersCount = await countOnlineMembers(database, app.appId, group.guid, actor?.uid)
-    return { data: { ...showGroup(group, viewer), onlineMembersCount } }
+    const counts = await countOnlineMembers(database, app.appId, actor?.uid, policy, [group.guid])
+    const onlineMembersCount = counts.get(group.guid)
+    return { data: { ...showGroup(group, viewer), ...(onlineMembersCount !== undefined && { onlineMembersCount }) } }
   }),
 
-  serve(updateGroup, async ({ app, actor, params, body }, context) => {
-    const changed = await changeGroup(context, app.appId, params.guid, actor, body)
+  serve(updateGroup, async ({ app, actor, policy, params, body }, context) => {
+    const changed = await changeGroup(context, app.appId, params.guid, actor, body, policy)
     return { data: showGroup(changed.group, changed.actor.kind === 'member' ? changed.actor.membership : undefined) }
   }),
 

@@ -2,7 +2,9 @@ import type { BodyOf, updateGroup } from '@parley/contract'
 import { lockGroup, unknownGroup } from '../../chat/groups/access.ts'
 import { emptyGroupPassword, passwordReader } from '../../chat/groups/password.ts'
 import { requireScopePermission } from '../../chat/groups/permissions.ts'
-import { type GroupRow, groupColumns } from '../../chat/groups/rows.ts'
+import { type GroupRow, type GroupType, groupColumns } from '../../chat/groups/rows.ts'
+import type { RolePolicy } from '../../chat/roles/policies.ts'
+import { requireListed } from '../../chat/roles/rules.ts'
 import { nameKey, type UserRow } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
 import type { Transaction } from '../../store/database.ts'
@@ -32,6 +34,7 @@ const update = statement(`
 /**
  * Changes a group. Where a field is both given and unset, it is unset. The owner is changed by the app only.
  * @param user the acting user, who needs the permission `editGroup`
+ * @param policy of their role, which must be allowed to make groups of a type to which this one changes
  * @returns the group after it, and who acted
  */
 export async function changeGroup(
@@ -40,6 +43,7 @@ export async function changeGroup(
   guid: string,
   user: UserRow | undefined,
   change: Change,
+  policy?: RolePolicy,
 ): Promise<{ group: GroupRow; actor: GroupActor }> {
   checkProfile(change)
   const { password } = change
@@ -52,6 +56,8 @@ export async function changeGroup(
     const group = await lockGroup(tx, appId, guid)
     const actor = await requireActor(tx, appId, group, user)
     if (actor.kind === 'member') requireScopePermission(group, actor.membership, 'editGroup')
+    const type = typeAfter(group, change)
+    if (type !== group.type) requireListed(policy, 'createGroup.allowedGroupTypes', type)
     const owned = owner === undefined ? group : await appointOwner(context, tx, appId, group, owner, actor)
     const stored = await store(tx, appId, owned, change, kept, actor.user.uid)
     if (differs(owned, stored) || change.password !== undefined) {
@@ -70,6 +76,10 @@ function differs(before: GroupRow, after: GroupRow): boolean {
   return told(before) !== told(after)
 }
 
+function typeAfter(group: GroupRow, { type }: Change): GroupType {
+  return type === undefined ? group.type : readType(type)
+}
+
 async function store(
   tx: Transaction,
   appId: number,
@@ -81,7 +91,7 @@ async function store(
   const { owner: _, ...fields } = change
   if (Object.values(fields).every((value) => value === undefined)) return group
 
-  const type = change.type === undefined ? group.type : readType(change.type)
+  const type = typeAfter(group, change)
   if (type === 'password' && !change.password && (group.type !== 'password' || change.password === '')) {
     throw emptyGroupPassword(group.guid)
   }

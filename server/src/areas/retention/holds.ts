@@ -1,11 +1,11 @@
 import type { App } from '../../chat/identity.ts'
 import { type ConversationKind, kindSql } from '../../chat/kind.ts'
 import { conversationId } from '../../chat/naming.ts'
+import { waitForStep } from '../../chat/retention/lock.ts'
 import type { Context } from '../../context.ts'
 import type { Queryable, Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { maxHolds, notOnHold, tooManyHolds } from './errors.ts'
-import { waitForStep } from './lock.ts'
 
 type Store = Pick<Context, 'database' | 'audit'>
 

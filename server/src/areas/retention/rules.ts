@@ -1,10 +1,10 @@
 import type { RetentionMode } from '@parley/contract'
 import { changesOf } from '../../chat/audit/changes.ts'
 import { requireGroup } from '../../chat/groups/access.ts'
+import { waitForStep } from '../../chat/retention/lock.ts'
 import type { Context } from '../../context.ts'
 import type { Queryable } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
-import { waitForStep } from './lock.ts'
 
 /** How long messages are kept. */
 export interface Rule {

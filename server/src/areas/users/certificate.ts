@@ -1,6 +1,7 @@
 import type { Erasure } from '@parley/contract'
 import { sql } from 'kysely'
 import { type ErasableTable, type ErasedUser, everyMessage, type Tally } from '../../chat/erasure.ts'
+import { changedBy, uncountedOf } from '../../chat/messages/tables.ts'
 import { digestOf } from '../../chat/users/erased.ts'
 import type { Context } from '../../context.ts'
 import { appKey } from '../../store/app-key.ts'
@@ -52,6 +53,11 @@ const otherwise: Readonly<Record<string, (user: ErasedUser) => Fragment[]>> = {
   groups: ({ uid }) => [sql`owner = ${uid}`, sql`updated_by = ${uid}`],
   group_bans: ({ uid, guids }) => [sql`guid = any(${guids}::text[]) and banned_by = ${uid}`],
   pinned_messages: ({ uid, groups }) => [sql`conversation = any(${groups}::bigint[]) and pinned_by = ${uid}`],
+  messages: (user) => [
+    sql`id in (with uncounted as materialized (${uncountedOf(user)}) select id from uncounted)
+      and deleted_by = ${user.uid} and sender <> ${user.uid}`,
+    sql`id in (${changedBy(user)}) and edited_by = ${user.uid} and sender <> ${user.uid}`,
+  ],
   audit_log: ({ uid }) => [sql`uid = ${uid}`, sql`target_type = 'user' and target = ${uid}`],
   doctor_examples: ({ uid }) => [sql`${uid} = any(string_to_array(subject, '/'))`],
   events: ({ uid }) => [

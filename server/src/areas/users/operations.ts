@@ -11,6 +11,7 @@ import {
 } from '@parley/contract'
 import { serve } from '../../call.ts'
 import { systemUid } from '../../chat/apps.ts'
+import { countOnlineMembers as countMembers } from '../../chat/groups/online.ts'
 import { requireFeature, requireRolePermission } from '../../chat/roles/rules.ts'
 import { requireUser } from '../../chat/users/require.ts'
 import { showUser } from '../../chat/users/rows.ts'
@@ -23,7 +24,7 @@ import * as deactivation from './deactivation.ts'
 import { deleteForGood } from './deletion.ts'
 import { notErased, systemCannotBeDeleted } from './errors.ts'
 import { isAnother, selectUsers } from './list.ts'
-import * as online from './online.ts'
+import { countOnline } from './online.ts'
 import { changeUser, checkProfile, insertUser } from './profile.ts'
 import { listLimits, requireVisibleProfile } from './role-limits.ts'
 
@@ -57,11 +58,12 @@ export const operations = [
 
   serve(countOnlineMembers, async ({ app, actor, policy, body: { groups } }, { database }) => {
     if (groups !== undefined) {
-      return { data: { groups: await online.countOnlineMembers(database, app.appId, actor?.uid, policy, groups) } }
+      const counts = await countMembers(database, app.appId, actor?.uid, policy, groups)
+      return { data: { groups: Object.fromEntries(counts) } }
     }
     requireFeature(policy, 'listUsers')
     requireRolePermission(policy, 'listUsers')
-    return { data: { onlineUsersCount: await online.countOnline(database, app.appId, actor?.uid, policy) } }
+    return { data: { onlineUsersCount: await countOnline(database, app.appId, actor?.uid, policy) } }
   }),
 
   serve(getUser, async ({ app, actor, policy, params }, { database }) => {

@@ -2,6 +2,7 @@ import type { Message, User } from '@parley/contract'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { storedKind } from '../kind.ts'
+import { userOfAction } from './action-entities.ts'
 import { ownEntities } from './entities.ts'
 import { type DraftView, renderMessage, viewOfNew } from './render.ts'
 import type { StoredMessage } from './rows.ts'
@@ -95,8 +96,8 @@ function dataOf({ action, by, on, group, scope }: ShownAction) {
   return {
     action,
     entities: {
-      by: { entity: by, entityType: 'user' },
-      on: { entity: on, entityType: 'user' },
+      by: { entity: userOfAction(by), entityType: 'user' },
+      on: { entity: userOfAction(on), entityType: 'user' },
       for: { entity: group, entityType: 'group' },
     },
     ...(scope && { extras: { scope } }),

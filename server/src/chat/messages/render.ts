@@ -2,6 +2,7 @@ import type { Message } from '@parley/contract'
 import { type JsonText, toJson } from '../json.ts'
 import type { ConversationKind } from '../kind.ts'
 import { shownUid } from '../naming.ts'
+import { showActionData } from './action-entities.ts'
 import type { Addition } from './additions.ts'
 import type { Between } from './entities.ts'
 
@@ -120,9 +121,9 @@ export function writeMessage(
   if (view.deliveredAt !== null) text += `,"deliveredAt":${view.deliveredAt}`
   if (view.readAt !== null) text += `,"readAt":${view.readAt}`
   if (view.editedAt !== null) text += `,"editedAt":${view.editedAt}`
-  if (view.editedBy !== null) text += `,"editedBy":"${view.editedBy}"`
+  if (view.editedBy !== null) text += `,"editedBy":"${shownUid(view.editedBy)}"`
   if (view.deletedAt !== null) text += `,"deletedAt":${view.deletedAt}`
-  if (view.deletedBy !== null) text += `,"deletedBy":"${view.deletedBy}"`
+  if (view.deletedBy !== null) text += `,"deletedBy":"${shownUid(view.deletedBy)}"`
   text += `,"updatedAt":${view.updatedAt}`
   for (const { fields } of additions) if (fields !== undefined) text += writeMembers(fields)
   return `${text}}` as JsonText<Message>
@@ -167,9 +168,9 @@ function renderAround(
   if (view.deliveredAt !== null) message.deliveredAt = view.deliveredAt
   if (view.readAt !== null) message.readAt = view.readAt
   if (view.editedAt !== null) message.editedAt = view.editedAt
-  if (view.editedBy !== null) message.editedBy = view.editedBy
+  if (view.editedBy !== null) message.editedBy = shownUid(view.editedBy)
   if (view.deletedAt !== null) message.deletedAt = view.deletedAt
-  if (view.deletedBy !== null) message.deletedBy = view.deletedBy
+  if (view.deletedBy !== null) message.deletedBy = shownUid(view.deletedBy)
   message.updatedAt = view.updatedAt
   for (const { fields } of additions) if (fields !== undefined) Object.assign(message, fields)
   return message
@@ -190,16 +191,17 @@ const none: readonly Addition[] = []
 
 /** What was sent, the entities, and what features add: none has a member of another. */
 function dataOf(view: DraftView, { entities }: Between, additions: readonly Addition[]): Record<string, unknown> {
-  const data: Record<string, unknown> = { ...view.data }
-  if (entities !== null) data.entities = entities
+  const data: Record<string, unknown> =
+    entities === null ? { ...showActionData(view.data) } : { ...view.data, entities }
   for (const { data: added } of additions) if (added !== undefined) Object.assign(data, added)
   return data
 }
 
 /** As `dataOf`, of what is written out. */
-function writeData(stored: JsonText, entities: JsonText | undefined, additions: readonly Addition[]): string {
+function writeData(sent: JsonText, entities: JsonText | undefined, additions: readonly Addition[]): string {
   let added = entities === undefined ? '' : `,"entities":${entities}`
   for (const { data } of additions) if (data !== undefined) added += writeMembers(data)
+  const stored = entities === undefined ? toJson(showActionData(JSON.parse(sent))) : sent
   if (added === '') return stored
   const inner = stored.slice(stored.indexOf('{') + 1, stored.lastIndexOf('}'))
   return isBlank(inner) ? `{${added.slice(1)}}` : `{${inner}${added}}`

@@ -85,7 +85,8 @@ export const messageTables = [
           where app_id = ${appKey(user.appId)}
           and conversation = any(${user.pairs}::bigint[])
           and ${everyMessage}`,
-        forgetInActions,
+        forgetInUncounted,
+        forgetChanges,
       ],
       ofGroup: [
         (group) => sql`
@@ -105,11 +106,13 @@ export const messageTables = [
           where app_id = ${appKey(appId)}
           and id = any(${ids}::bigint[])`,
       ],
-      // Senders decide who edits and deletes, and which muids count; mentions, what is found as "mentions me".
+      // Senders decide who edits and deletes, and which muids count; mentions, what is found as "mentions me". Who was erased
+      // before that was done, may still stand at messages of others.
       ofReuse: [
+        forgetChanges,
         ({ appId, uid, former }) => sql`
           update messages
-          set sender = ${former}
+          set sender = ${former}, edited_by = ${byAnother('edited_by', uid, former)}, deleted_by = ${byAnother('deleted_by', uid, former)}
           where app_id = ${appKey(appId)}
           and sender = ${uid}
           and kind = 2`,
@@ -123,12 +126,38 @@ export const messageTables = [
   ),
 ]
 
+/** What a column has once who is named there is named otherwise. */
+function byAnother(column: 'edited_by' | 'deleted_by', uid: string, then: string): Fragment {
+  const by = sql.ref(column)
+  return sql`case when ${by} = ${uid} then ${then} else ${by} end`
+}
+
 /**
- * Action messages of group events keep their entities; of a deleted user they keep what their other messages tell. What
- * does not count as unread is found in the index of the history alone (in the words of which it is said), and action messages are
- * among it.
+ * Those messages of a user's groups that do not count as unread, with `id` as their only column. They are found in the index
+ * of the history alone (in the words of which it is said); action messages and deleted ones are among them.
  */
-function forgetInActions(user: ErasedUser): Fragment {
+export const uncountedOf = ({ appId, groups }: ErasedUser): Fragment => sql`
+      select id
+      from messages
+      where app_id = ${appKey(appId)}
+      and conversation = any(${groups}::bigint[])
+      and (countable or not purged)
+      and not countable`
+
+/** Those messages of others that action messages of a user's say they have changed, with `id` as their only column. */
+export const changedBy = ({ appId, uid }: Pick<ErasedUser, 'appId' | 'uid'>): Fragment => sql`
+      select a.subject_id as id
+      from messages a
+      where a.app_id = ${appKey(appId)}
+      and a.sender = ${uid}
+      and a.kind = 2
+      and a.subject_id is not null`
+
+/**
+ * Action messages of group events keep their entities; of a deleted user they keep what their other messages tell. Who has
+ * deleted messages of others is not told any more.
+ */
+function forgetInUncounted(user: ErasedUser): Fragment {
   const forget = (data: Fragment, part: 'by' | 'on') => {
     const entity = sql.lit(`{entities,${part},entity}`)
     const deleted = JSON.stringify(showDeletedUser(user.uid))
@@ -138,20 +167,29 @@ function forgetInActions(user: ErasedUser): Fragment {
         end`
   }
   return sql`
-    with uncounted as materialized (
-      select id
-      from messages
-      where app_id = ${appKey(user.appId)}
-      and conversation = any(${user.groups}::bigint[])
-      and (countable or not purged)
-      and not countable
+    with uncounted as materialized (${uncountedOf(user)}
     )
     update messages m
-    set data = (${forget(forget(sql`m.data::jsonb`, 'by'), 'on')})::json
+    set data = (${forget(forget(sql`m.data::jsonb`, 'by'), 'on')})::json,
+      deleted_by = ${byAnother('deleted_by', user.uid, systemUid)}
     from uncounted
     where m.app_id = ${appKey(user.appId)}
     and m.id = uncounted.id
-    and m.category = 'action'
-    and m.type = 'groupMember'
-    and ${user.uid} in (m.data #>> '{entities,by,entity,uid}', m.data #>> '{entities,on,entity,uid}')`
+    and (
+      m.deleted_by = ${user.uid} and m.sender <> ${user.uid}
+      or m.category = 'action'
+      and m.type = 'groupMember'
+      and ${user.uid} in (m.data #>> '{entities,by,entity,uid}', m.data #>> '{entities,on,entity,uid}')
+    )`
+}
+
+/** Nor is who has edited messages of others. Those count as unread, so they are found by what tells of the edits. */
+function forgetChanges(user: Pick<ErasedUser, 'appId' | 'uid'>): Fragment {
+  return sql`
+    update messages m
+    set edited_by = ${byAnother('edited_by', user.uid, systemUid)}, deleted_by = ${byAnother('deleted_by', user.uid, systemUid)}
+    where m.app_id = ${appKey(user.appId)}
+    and m.id in (${changedBy(user)})
+    and m.sender <> ${user.uid}
+    and ${user.uid} in (m.edited_by, m.deleted_by)`
 }

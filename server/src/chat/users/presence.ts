@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { appKey } from '../../store/app-key.ts'
 import type { Fragment } from '../../store/statement.ts'
 
 /**
@@ -21,4 +22,19 @@ export function isOnlineTo(viewer: string | undefined, row: 'u' | 'm'): Fragment
     select from presence p
     where p.app_id = ${user}.app_id and p.uid = ${user}.uid${isShown}
   )`
+}
+
+/** Who has a socket, in whichever process, each once. */
+export const whoIsOnline = (appId: number): Fragment => sql`
+      select distinct p.app_id, p.uid
+      from presence p
+      where p.app_id = ${appKey(appId)}`
+
+/** A user who is in no block with the viewer. */
+export function isNotApart(appId: number, viewer: string, uid: Fragment): Fragment {
+  return sql`${uid} <> all(array(
+      select b.blocked from blocks b where b.app_id = ${appKey(appId)} and b.blocker = ${viewer}
+      union all
+      select b.blocker from blocks b where b.app_id = ${appKey(appId)} and b.blocked = ${viewer}
+    ))`
 }

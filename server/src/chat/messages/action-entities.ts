@@ -1,0 +1,30 @@
+/** What an action message tells of somebody: who they are. Those of imports have the name of a conversation, too. */
+const told: ReadonlySet<string> = new Set(
+  'uid name avatar link role status createdAt updatedAt conversationId'.split(' '),
+)
+
+/**
+ * A user in the action message of a group event. It is kept, everybody in the group sees the same of it, and somebody can be
+ * in it who knows nothing of the group, as they were banned from it. So it tells nobody whether they are there, and
+ * nothing of their profile but name and face.
+ */
+export function userOfAction(user: object): object {
+  const kept = Object.entries(user).filter(([name]) => told.has(name))
+  return Object.fromEntries(kept.map(([name, value]) => [name, name === 'status' ? 'offline' : value]))
+}
+
+/** `data` of an action message with its own entities, as it is shown: older ones were stored with all that was known. */
+export function showActionData<Data extends Readonly<Record<string, unknown>>>(data: Data): Data {
+  const { entities } = data as { readonly entities?: Readonly<Record<string, Side>> }
+  if (entities === undefined) return data
+  const shown = Object.entries(entities).map(([side, { entity, ...rest }]) => [
+    side,
+    { ...rest, entity: rest.entityType === 'user' ? userOfAction(entity) : entity },
+  ])
+  return { ...data, entities: Object.fromEntries(shown) }
+}
+
+interface Side {
+  readonly entity: object
+  readonly entityType: string
+}
