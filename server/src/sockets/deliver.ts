@@ -105,22 +105,20 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     const { place, messageId } = event
     const { app } = sockets
     const { uid, device } = 'uid' in event ? event : {}
-    const about = { place, device, blocksKeep: 'everywhere', isStored: false } as const
+    const about = { place, device, blocksKeep: 'everywhere', isStored: true } as const
     if (place.kind === 'user') {
       const author = uid === place.first ? place.second : place.first
       const frame = () => receiptsFrame(summaries, app, event, author)
       dispatch(sockets, { ...about, actor: uid ?? author, frame })
       return
     }
-    void authors.of(app.appId, messageId).then(
-      (author) => {
-        if (author === undefined) return
-        const frame = () => receiptsFrame(summaries, app, event, shownUid(author))
-        const only = uid === undefined ? [author] : [author, uid]
-        dispatch(sockets, { ...about, actor: uid ?? author, only, frame })
-      },
-      (error: Error) => context.log.warn({ cause: error.message }, 'a receipt could not be sent over sockets'),
-    )
+    dispatchLater(sockets, { place, isStored: true }, async () => {
+      const author = await authors.of(app.appId, messageId)
+      if (author === undefined) return undefined
+      const frame = () => receiptsFrame(summaries, app, event, shownUid(author))
+      const only = uid === undefined ? [author] : [author, uid]
+      return { ...about, actor: uid ?? author, only, frame }
+    })
   }
 
   const dispatchMark = (sockets: AppSockets, event: Marked) => {
@@ -141,7 +139,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     const { place, uid, device, messageSender } = event
     const frame = () => goalFrame(summaries, sockets.app, event)
     const only = place.kind === 'group' ? { only: [messageSender, uid] } : {}
-    dispatch(sockets, { place, actor: uid, device, blocksKeep: 'everywhere', isStored: false, ...only, frame })
+    dispatch(sockets, { place, actor: uid, device, blocksKeep: 'everywhere', isStored: true, ...only, frame })
   }
 
   const onChatEvent = (sockets: AppSockets, event: Exclude<BusEvent, { control: unknown }>) => {

@@ -65,6 +65,57 @@ describe('while the database is away', () => {
   })
 })
 
+describe('what others did while the database is away', () => {
+  it('is told later, or its sockets are closed to ask for it: receipts, goals, presence', async () => {
+    const connectionString = await server.database('told')
+    const network = await openNetwork(stage, server.port)
+    const service = await startService(
+      {},
+      { connectionString: connectionString.replace(`:${server.port}/`, `:${network.port}/`) },
+      1_500,
+    )
+    const world = await createWorld(service)
+    const { appId } = world.app
+    await createUsers(world, 'alice', 'bob', 'carol', 'dave', 'erin', 'frank', 'zoe')
+    await createGroup(world, 'team', 'carol')
+    const { id } = await say(world, 'alice', 'bob', 'hi')
+    const everything = { body: { presenceSubscription: 'ALL_USERS' } }
+    const [alice, carol, dave, erin] = [
+      await connect(world, 'alice'),
+      await connect(world, 'carol'),
+      await connect(world, 'dave', everything),
+      await connect(world, 'erin'),
+    ]
+    // Who is connected of the group is known then: nobody else is meant by what happens there.
+    await sayInGroup(world, 'carol', 'team', 'hello')
+    await until(async () => dataOf(await world.get('/users/erin')).status === 'available')
+
+    network.swallow()
+    const ready = async () => (await ask(`${world.url}/ready`)).status
+    await eventually(ready, (status) => status === 503)
+    const { bus } = service.parley.context.events
+    const placeOf = (first: string, second: string) => ({ conversation: 1, kind: 'user', first, second }) as const
+    const connection = { action: 'connected', deviceId: 'elsewhere', connectedAt: 1 } as const
+    const about = { trigger: 'user_connection_status_changed', timestamp: 1, connection } as const
+    bus.receive(appId, { ...about, uid: 'zoe', status: 'online' })
+    const read = { trigger: 'message_read_receipt', uid: 'bob', at: 1 } as const
+    bus.receive(appId, { ...read, place: placeOf('alice', 'bob'), messageId: Number(id) })
+    // One that nobody remembers the sender of.
+    const team = { conversation: 2, kind: 'group', first: 'team', second: '' } as const
+    bus.receive(appId, { ...read, place: team, messageId: 999_999 })
+    const interactions = [{ elementId: 'ok', interactedAt: 1 }]
+    bus.receive(appId, {
+      ...{ goalOf: 1, place: placeOf('erin', 'frank'), messageSender: 'erin', uid: 'frank', interactions },
+    })
+    for (const client of [alice, carol, erin]) expect(await client.closed()).toBe(1013)
+
+    network.heal()
+    await dave.take(({ type, sender, body }) => type === 'presence' && sender === 'zoe' && body.action === 'online')
+    expect(dave.closedWith).toBe(undefined)
+    await service.parley.close()
+  })
+})
+
 describe('when the database is lost before it says that something is stored', () => {
   it('sockets are closed, to ask for what they may lack', async () => {
     const connectionString = await server.database('doubt')
