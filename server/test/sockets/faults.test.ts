@@ -1,10 +1,13 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { through } from '../cluster/support.ts'
 import { type ExternalServer, startExternalServer } from '../faults/support/external.ts'
 import { openNetwork } from '../faults/support/proxy.ts'
 import { createStage } from '../faults/support/stage.ts'
 import { ask } from '../http/watched.ts'
 import { createGroup, dataOf, say, sayInGroup } from '../support/chat.ts'
+import type { Service } from '../support/own-services.ts'
 import { sharedService, startService } from '../support/service.ts'
 import { authFrame, Client, connect, eventually, tokenOf } from '../support/socket.ts'
 import { until } from '../support/until.ts'
@@ -113,6 +116,48 @@ describe('what others did while the database is away', () => {
     await dave.take(({ type, sender, body }) => type === 'presence' && sender === 'zoe' && body.action === 'online')
     expect(dave.closedWith).toBe(undefined)
     await service.parley.close()
+  })
+})
+
+describe('when the database is back after so long that every process looks dead', () => {
+  it('nobody goes offline who is still connected to one of them', async () => {
+    const connectionString = await server.database('back')
+    const networks = [await openNetwork(stage, server.port), await openNetwork(stage, server.port)]
+    const services = await Promise.all(
+      networks.map(({ port }) =>
+        startService({}, { connectionString: connectionString.replace(`:${server.port}/`, `:${port}/`) }, 1_500),
+      ),
+    )
+    const [first, second] = services as [Service, Service]
+    const world = await createWorld(first)
+    await createUsers(world, 'alice', 'bob')
+    const clients = [await connect(world, 'alice'), await connect(through(second, world), 'bob')]
+    const online = async () => dataOf(await world.get('/users?status=available')).length
+    await eventually(online, (users) => users === 2)
+    const went: string[] = []
+    for (const { parley } of services) {
+      parley.context.events.bus.subscribe((_, event) => {
+        if ('status' in event && event.status === 'offline') went.push(event.uid)
+      })
+    }
+
+    for (const network of networks) network.swallow()
+    const database = new pg.Client(connectionString)
+    onTestFinished(() => database.end())
+    database.on('error', () => {})
+    await database.connect()
+    const living = async () => {
+      const now = '(extract(epoch from clock_timestamp()) * 1000)::bigint'
+      const { rows } = await database.query(`select id from presence_nodes where expires_at >= ${now}`)
+      return rows.length
+    }
+    await eventually(living, (nodes) => nodes === 0)
+    for (const network of networks) network.heal()
+    await eventually(living, (nodes) => nodes === 2)
+    expect(went).toEqual([])
+    expect(await online()).toBe(2)
+    for (const client of clients) expect(client.closedWith).toBe(undefined)
+    await Promise.all(services.map(({ parley }) => parley.close()))
   })
 })
 
