@@ -57,6 +57,7 @@ export function createRemoteBus(parts: RemoteBusParts): RemoteBus {
     onDropped: (events) => metrics.events.inc({ direction: 'dropped' }, events),
   })
   let isOpen = false
+  let openedAt = 0
   let hasSubscribed = false
   let heardAt = 0
   let forgedSaidAt = Number.NEGATIVE_INFINITY
@@ -92,6 +93,7 @@ export function createRemoteBus(parts: RemoteBusParts): RemoteBus {
     heardAt = Date.now()
     if (isOpen) return
     isOpen = true
+    openedAt = heardAt
     log.info('connected to the other processes')
     // A process that was out of reach may have gone on: its next heartbeat shows whether something was missed.
     resync.begin(false)
@@ -127,8 +129,8 @@ export function createRemoteBus(parts: RemoteBusParts): RemoteBus {
         'no connection to the other processes: their events reach clients of this one late, or after a reconnect',
       )
     }
-    if (peers.hasLost()) {
-      log.warn('a process has disappeared while Redis was unavailable: its last events may have been missed')
+    if (peers.hasLost(isOpen ? openedAt : undefined)) {
+      log.warn('another process has disappeared: its last events may have been missed')
       resync.begin(true)
     }
     if (!isOpen || peers.isOneSilent() || resync.isOwed) resync.again(now)

@@ -13,6 +13,7 @@ import { registerAdminOpenApi } from './admin/openapi.ts'
 import { registerAdminOperations } from './admin/operations.ts'
 import { readJsonBodies } from './body.ts'
 import { limitClients } from './client-limit.ts'
+import { endConnectionsInTime } from './connections.ts'
 import { registerConsole } from './console.ts'
 import { registerDemo } from './demo.ts'
 import { createPublicFace, type Face } from './face.ts'
@@ -101,6 +102,7 @@ export async function buildHttpServer(
   app.setNotFoundHandler((request, reply) => sendError(reply, apiNotFound(request)))
   app.setSerializerCompiler(({ schema }) => serializerOf({ schema: schema as object }))
   passOverExpectations(app.server)
+  endConnectionsInTime(app, { opensSockets: part !== 'admin' })
   readJsonBodies(app)
   app.addHook('onRequest', (request, reply, done) => {
     observe(context, request, reply, request.routeOptions.config.operation ?? 'unknown')

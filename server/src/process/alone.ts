@@ -15,7 +15,7 @@ import {
   startOwnDatabase,
   whenDatabaseAnswers,
 } from './foundation.ts'
-import { closeGently, listen } from './listen.ts'
+import { listen } from './listen.ts'
 import { addressOf } from './messages.ts'
 import { watchForOthers } from './others.ts'
 
@@ -93,7 +93,7 @@ function stopOnSignal(log: Log, running: Running): void {
     running.stopping = true
     log.info({ signal }, 'stopping')
     running.stopWatching?.()
-    const closing = running.parley === undefined ? Promise.resolve() : closeGently(running.parley)
+    const closing = running.parley?.close() ?? Promise.resolve()
     const finished = await Promise.race([closing.then(() => true), delay(stopTimeoutMs, false)])
     if (!finished) log.warn('not everything finished in time; stopping anyway')
     const postgres = await running.postgres?.catch(() => undefined)

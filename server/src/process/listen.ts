@@ -15,10 +15,3 @@ export async function listen(
   if (adminPort !== undefined) await adminHttp?.listen({ host: address, port: adminPort })
   await http.listen({ host: address, port, backlog })
 }
-
-/** A client whose request was under way keeps its connection once it is answered: it is closed as soon as it idles. */
-export async function closeGently(parley: Parley): Promise<void> {
-  const closing = setInterval(() => parley.http.server.closeIdleConnections(), 50)
-  await parley.close()
-  clearInterval(closing)
-}

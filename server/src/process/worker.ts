@@ -5,7 +5,7 @@ import type { Config } from '../config/index.ts'
 import { masterKeySource } from '../keys-file.ts'
 import { createWorkerLog, type Log } from '../log.ts'
 import { whenDatabaseAnswers } from './foundation.ts'
-import { closeGently, listen } from './listen.ts'
+import { listen } from './listen.ts'
 import { addressOf, type FromPrimary, type FromWorker, type MetricJson } from './messages.ts'
 import { isCount } from './metrics.ts'
 
@@ -27,7 +27,7 @@ export async function runWorker(config: Config): Promise<void> {
     if (parley !== undefined) {
       // First of all no connections come here any more: who is sent away connects to another worker.
       parley.http.server.close()
-      const finished = await Promise.race([closeGently(parley).then(() => true), delay(stopTimeoutMs, false)])
+      const finished = await Promise.race([parley.close().then(() => true), delay(stopTimeoutMs, false)])
       if (!finished) log?.warn('not everything finished in time; the worker stops anyway')
     }
     await metrics.leave()

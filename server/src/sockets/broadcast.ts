@@ -35,7 +35,7 @@ export interface Broadcast {
   readonly isReaction?: boolean
   /** A client has written it and nothing of it is stored: addresses in it are passed on as they are. */
   readonly isClients?: boolean
-  /** It is stored, so whoever may have missed it must connect again and list what is new. */
+  /** What it tells of is stored, so whoever may have missed it must connect again and list what is new. */
   readonly isStored: boolean
   /** The work of telling it, where that is told of; it ends with that. */
   readonly span?: Span | undefined
@@ -124,19 +124,23 @@ export function broadcastAtOnce(context: Context, sockets: AppSockets, broadcast
   return true
 }
 
+type Concern = Pick<Broadcast, 'place' | 'to' | 'only'>
+
 /** Those who may have missed something connect again, and list what is new. */
-export function disconnectToResync(sockets: AppSockets, { place, to }: Pick<Broadcast, 'place' | 'to'>): void {
-  const { kind, first, second } = place
-  const audience = kind === 'group' ? sockets.audiences.get(first) : undefined
-  const uids =
-    to !== undefined
-      ? [to]
-      : kind === 'user'
-        ? [first, second]
-        : audience === undefined || audience.checked < 0
-          ? sockets.users.keys()
-          : [...audience.members, ...sockets.arrivedSince(audience.checked)]
-  for (const uid of [...uids]) for (const connection of [...sockets.connectionsOf(uid)]) connection.close('tryAgain')
+export function disconnectToResync(sockets: AppSockets, about: Concern): void {
+  for (const uid of [...concernedBy(sockets, about)]) {
+    for (const connection of [...sockets.connectionsOf(uid)]) connection.close('tryAgain')
+  }
+}
+
+/** Everybody who may have to hear of it. */
+function concernedBy(sockets: AppSockets, { place: { kind, first, second }, to, only }: Concern): Iterable<string> {
+  if (to !== undefined) return [to]
+  if (kind === 'user') return [first, second]
+  if (only !== undefined) return only
+  const audience = sockets.audiences.get(first)
+  if (audience === undefined || audience.checked < 0) return sockets.users.keys()
+  return [...audience.members, ...sockets.arrivedSince(audience.checked)]
 }
 
 async function sightOf({ context }: BroadcastParts, sockets: AppSockets, broadcast: Broadcast, uids: Iterable<string>) {

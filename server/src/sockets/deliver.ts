@@ -1,6 +1,7 @@
 import type { Message } from '@parley/contract'
 import { readMessages } from '../chat/messages/rows.ts'
 import { shownUid } from '../chat/naming.ts'
+import type { BusListener } from '../events/bus.ts'
 import type {
   BusEvent,
   GoalReached,
@@ -29,11 +30,12 @@ import {
   statusFrame,
 } from './show.ts'
 import { keptFor, shownOf } from './sight.ts'
+import type { SignalPace } from './signal-pace.ts'
 import type { UserSummaries } from './user-summaries.ts'
 
 /** Turns events of the bus into frames for those who may hear of them. */
 export interface Delivery {
-  readonly onEvent: (appId: number, event: BusEvent) => void
+  readonly onEvent: BusListener
   /** Resolves when every event so far is on its way. */
   drain(): Promise<void>
 }
@@ -42,10 +44,11 @@ export interface DeliveryParts extends BroadcastParts {
   readonly registry: Registry
   readonly summaries: UserSummaries
   readonly presence: PresenceFanout
+  readonly pace: SignalPace
 }
 
 export function createDelivery(parts: DeliveryParts): Delivery {
-  const { registry, summaries, blocks, presence, context } = parts
+  const { registry, summaries, blocks, presence, pace, context } = parts
   const { tracing } = context
   const { dispatch, dispatchLater, drain } = createDispatcher(parts)
   const authors = createAuthors(context.database)
@@ -105,22 +108,20 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     const { place, messageId } = event
     const { app } = sockets
     const { uid, device } = 'uid' in event ? event : {}
-    const about = { place, device, blocksKeep: 'everywhere', isStored: false } as const
+    const about = { place, device, blocksKeep: 'everywhere', isStored: true } as const
     if (place.kind === 'user') {
       const author = uid === place.first ? place.second : place.first
       const frame = () => receiptsFrame(summaries, app, event, author)
       dispatch(sockets, { ...about, actor: uid ?? author, frame })
       return
     }
-    void authors.of(app.appId, messageId).then(
-      (author) => {
-        if (author === undefined) return
-        const frame = () => receiptsFrame(summaries, app, event, shownUid(author))
-        const only = uid === undefined ? [author] : [author, uid]
-        dispatch(sockets, { ...about, actor: uid ?? author, only, frame })
-      },
-      (error: Error) => context.log.warn({ cause: error.message }, 'a receipt could not be sent over sockets'),
-    )
+    dispatchLater(sockets, { place, isStored: true }, async () => {
+      const author = await authors.of(app.appId, messageId)
+      if (author === undefined) return undefined
+      const frame = () => receiptsFrame(summaries, app, event, shownUid(author))
+      const only = uid === undefined ? [author] : [author, uid]
+      return { ...about, actor: uid ?? author, only, frame }
+    })
   }
 
   const dispatchMark = (sockets: AppSockets, event: Marked) => {
@@ -141,7 +142,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     const { place, uid, device, messageSender } = event
     const frame = () => goalFrame(summaries, sockets.app, event)
     const only = place.kind === 'group' ? { only: [messageSender, uid] } : {}
-    dispatch(sockets, { place, actor: uid, device, blocksKeep: 'everywhere', isStored: false, ...only, frame })
+    dispatch(sockets, { place, actor: uid, device, blocksKeep: 'everywhere', isStored: true, ...only, frame })
   }
 
   const onChatEvent = (sockets: AppSockets, event: Exclude<BusEvent, { control: unknown }>) => {
@@ -223,7 +224,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
   }
 
   return {
-    onEvent(appId, event) {
+    onEvent(appId, event, isRemote) {
       if ('trigger' in event && (event.trigger === 'user_blocked' || event.trigger === 'user_unblocked')) {
         blocks.drop(appId, [event.by, ...event.uids])
         return
@@ -236,6 +237,9 @@ export function createDelivery(parts: DeliveryParts): Delivery {
       }
       const sockets = registry.of(appId)
       if (sockets === undefined) return
+      // Those of clients of this process were counted before they were published.
+      if ('signal' in event && isRemote && event.kind === 'group' && !pace.mayPass(appId, event.first, event.signal))
+        return
       // What decides who may hear counts at once, before anything that waits.
       if ('trigger' in event) {
         switch (event.trigger) {

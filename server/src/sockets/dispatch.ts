@@ -10,7 +10,7 @@ export interface Dispatcher {
   /** One that is only known when something was read: it keeps its place in the order meanwhile. */
   dispatchLater(
     sockets: AppSockets,
-    about: Pick<Broadcast, 'place' | 'to' | 'isStored' | 'span'>,
+    about: Pick<Broadcast, 'place' | 'to' | 'only' | 'isStored' | 'span'>,
     prepare: () => Promise<Broadcast | undefined>,
   ): void
   /** Resolves when nothing waits any more. */
@@ -31,14 +31,18 @@ export function createDispatcher(parts: BroadcastParts & { readonly context: Con
       return
     }
     queues.add(queueOf(sockets, about.place), async () => {
+      let known = about
       try {
         const broadcast = await prepare()
-        if (broadcast !== undefined) await sendBroadcast(parts, sockets, broadcast)
+        if (broadcast !== undefined) {
+          known = broadcast
+          await sendBroadcast(parts, sockets, broadcast)
+        }
         about.span?.end()
       } catch (error) {
         about.span?.end(error)
         log.warn({ cause: (error as Error).message }, 'something could not be sent over sockets')
-        if (about.isStored) disconnectToResync(sockets, about)
+        if (known.isStored) disconnectToResync(sockets, known)
       }
     })
   }

@@ -7,6 +7,7 @@ import type { SocketMetrics } from './metrics.ts'
 import { createMissingGroups } from './missing-groups.ts'
 import { receive } from './receive.ts'
 import type { Sessions } from './sessions.ts'
+import type { SignalPace } from './signal-pace.ts'
 import { createSignals } from './signals.ts'
 
 /** What clients send: the first frame logs in, the others are worked off one after the other. */
@@ -19,6 +20,7 @@ export interface IncomingParts {
   readonly context: Context
   readonly sessions: Sessions
   readonly metrics: SocketMetrics
+  readonly pace: SignalPace
   readonly onLoggedIn: (connection: Connection) => void
 }
 
@@ -26,9 +28,9 @@ export interface IncomingParts {
 const maxEarlyFrames = 16
 const maxInFlight = 64
 
-export function createIncoming({ context, sessions, metrics, onLoggedIn }: IncomingParts): Incoming {
+export function createIncoming({ context, sessions, metrics, pace, onLoggedIn }: IncomingParts): Incoming {
   const missing = createMissingGroups()
-  const signals = createSignals(context, missing)
+  const signals = createSignals(context, missing, pace)
   const onText = (connection: Connection, text: string) => {
     if (connection.state === 'authenticating') {
       connection.early ??= []

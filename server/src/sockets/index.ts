@@ -23,6 +23,7 @@ import { createPresenceFanout } from './presence/fanout.ts'
 import { createPresenceTracker } from './presence/tracker.ts'
 import { Registry } from './registry.ts'
 import { createSessions } from './sessions.ts'
+import { createSignalPace } from './signal-pace.ts'
 import { createUnauthenticated } from './unauthenticated.ts'
 import { checkUpgrade, refuseUpgrade, tryLater, watchForEnd } from './upgrade.ts'
 import { checkConnection, closeOverTime } from './upkeep.ts'
@@ -64,10 +65,12 @@ export function createSockets(context: Context): Sockets {
     youth.lastsMs,
   )
   const sessions = createSessions({ context, registry, presence: tracker, settings, admission })
+  const pace = createSignalPace()
   const delivery = createDelivery({
     context,
     registry,
     blocks,
+    pace,
     summaries: createUserSummaries(context.database),
     presence: fanout,
   })
@@ -92,7 +95,7 @@ export function createSockets(context: Context): Sockets {
   let isSettling = false
 
   const incoming = createIncoming({
-    ...{ context, sessions, metrics },
+    ...{ context, sessions, metrics, pace },
     onLoggedIn: ({ client }) => unauthenticated.remove(client),
   })
 
@@ -222,13 +225,13 @@ export function createSockets(context: Context): Sockets {
       server.server.on('upgrade', onUpgrade)
     },
     start() {
-      const onEvent: BusListener = (appId, event) => {
+      const onEvent: BusListener = (appId, event, isRemote) => {
         if ('control' in event) {
           if (event.control === 'in_doubt') doubt()
           else sessions.end(appId, event)
         }
         context.metrics.demand.count++
-        delivery.onEvent(appId, event)
+        delivery.onEvent(appId, event, isRemote)
       }
       unsubscribe = events.bus.subscribe(onEvent, () => open.size > 0)
       // Other processes tell theirs, too.

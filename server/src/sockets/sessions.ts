@@ -27,7 +27,7 @@ export interface Sessions {
   verify(): Promise<void>
   /** Closes the sockets of an app that was paused, over some time; of any, where none is named. */
   endPaused(name: string | undefined): Promise<void>
-  /** Closes the sockets whose tokens have expired, where tokens of their app do. Called every second. */
+  /** Closes the sockets whose tokens have expired, or are of an issuer that their app had before. Called every second. */
   endExpired(now: number): Promise<void>
 }
 
@@ -70,6 +70,8 @@ export function createSessions({ context, registry, presence, settings, admissio
   let ended = 0
   let devices = 0
   let isChecking = false
+  /** Apps may have changed their issuers without this process having heard of it. */
+  let areIssuersInDoubt = false
 
   /** A token that stops working while it is looked up, or an app that changes, is looked up again. */
   const check = async (connection: Connection, frame: AuthFrame): Promise<Login> => {
@@ -127,10 +129,21 @@ export function createSessions({ context, registry, presence, settings, admissio
     if (sockets === undefined || signed.length === 0) return
     await verifySome(sockets, signed)
   }
+  /** Not at once: the line that tells of changes is cut or opened again, so the database may not answer yet. */
+  const settleIssuers = async () => {
+    if (!areIssuersInDoubt) return
+    areIssuersInDoubt = false
+    try {
+      for (const { app } of [...registry.all()]) await verifySigned(app.appId)
+    } catch (error) {
+      areIssuersInDoubt = true
+      throw error
+    }
+  }
   context.invalidation.onChange(settingsTopic, (appId) => {
     ended++
-    if (appId === undefined) return
-    verifySigned(Number(appId)).catch((error) => context.log.warn({ err: error }, 'sockets could not be verified'))
+    if (appId === undefined) areIssuersInDoubt = true
+    else verifySigned(Number(appId)).catch((error) => context.log.warn({ err: error }, 'sockets could not be verified'))
   })
 
   return {
@@ -196,6 +209,7 @@ export function createSessions({ context, registry, presence, settings, admissio
       if (isChecking) return
       isChecking = true
       try {
+        await settleIssuers()
         for (const sockets of [...registry.all()]) {
           const every = expiryCheckMs(await context.settings.of(sockets.app.appId))
           if (every === undefined || now < sockets.checkedAt + every) continue

@@ -1,5 +1,4 @@
 import type { TypingFrameIn } from '@parley/contract'
-import { createCache } from '../cache.ts'
 import { partsOf } from '../chat/naming.ts'
 import { requireMayWrite } from '../chat/writing/may-write.ts'
 import type { Context } from '../context.ts'
@@ -7,6 +6,7 @@ import type { Signal } from '../events/types.ts'
 import type { Login } from './connection.ts'
 import { tooManyTransients } from './errors.ts'
 import type { MissingGroups } from './missing-groups.ts'
+import { type SignalPace, signalsPerSecond } from './signal-pace.ts'
 
 /** What users who are connected tell each other, and nobody stores: typing and transient messages. */
 export interface Signals {
@@ -23,24 +23,7 @@ export interface Signals {
   ): Promise<void>
 }
 
-/** Signals of one type a second in one group, of all its members together: each goes to every member. */
-const perSecond = 20
-/** Groups of which it is known how much was signalled. */
-const maxPaces = 20_000
-
-export function createSignals(context: Context, missing: MissingGroups): Signals {
-  const paces = createCache<string, { count: number; since: number }>({ max: maxPaces })
-
-  const mayPass = (key: string): boolean => {
-    const now = Date.now()
-    let pace = paces.get(key)
-    if (pace === undefined || now - pace.since >= 1000) {
-      pace = { count: 0, since: now }
-      paces.set(key, pace)
-    }
-    return ++pace.count <= perSecond
-  }
-
+export function createSignals(context: Context, missing: MissingGroups, pace: SignalPace): Signals {
   const send: Signals['send'] = async ({ app, uid, info }, address, signal, body) => {
     const { appId } = app
     const receiver = address.receiver.toLowerCase()
@@ -51,10 +34,10 @@ export function createSignals(context: Context, missing: MissingGroups): Signals
     const requireMay = () => requireMayWrite(context, context.database, writing)
     // Before anything is published: who listens in a group is read for those only who may write there.
     await (kind === 'group' ? missing.ask(appId, uid, receiver, requireMay) : requireMay())
-    if (kind === 'group' && !mayPass(`${appId} ${receiver} ${signal}`)) {
+    if (kind === 'group' && !pace.mayPass(appId, receiver, signal)) {
       // Typing that is not told is not missed.
       if (signal === 'typing_indicator') return
-      throw tooManyTransients(receiver, perSecond)
+      throw tooManyTransients(receiver, signalsPerSecond)
     }
     const [first, second] = partsOf({ kind, sender: uid, receiver })
     context.events.publish(appId, { signal, uid, device: info.deviceId, body, kind, first, second })

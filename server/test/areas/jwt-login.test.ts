@@ -1,11 +1,12 @@
 import { createHmac } from 'node:crypto'
 import { createLiveClient, createUserClient } from '@parley/client'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
 import { fcmProvider } from '../http/samples.ts'
 import { dataOf, refusal } from '../support/chat.ts'
 import { Issuer, type Signing } from '../support/issuer.ts'
 import { createOwnDatabase } from '../support/own-database.ts'
+import { createOwnServices } from '../support/own-services.ts'
 import { startService } from '../support/service.ts'
 import { authFrame, Client, connect, tokenOf } from '../support/socket.ts'
 import { until } from '../support/until.ts'
@@ -266,6 +267,23 @@ describe('a JWT ends', () => {
     const socket = await connect(world, 'alice', { token: await sign(world, 'alice') })
     const own = await connect(world, 'alice')
     dataOf(await set(world, { jwtAudience: 'another' }))
+    expect(await socket.closed()).toBe(4403)
+    await own.pong()
+    own.close()
+  })
+
+  it('when that happens while this process hears of no change, with its socket', async () => {
+    const services = await createOwnServices()
+    onTestFinished(() => services.close())
+    const world = await createIssuedWorld(issuer, await services.start())
+    const socket = await connect(world, 'alice', { token: await sign(world, 'alice') })
+    const own = await connect(world, 'alice')
+    // As by another process, while the line is cut by which it would be told.
+    await services.query(`update apps set settings = (settings::jsonb || '{"jwtAudience": "another"}')::json`)
+    await services.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+      where application_name = 'parley changes' and datname = current_database()`,
+    )
     expect(await socket.closed()).toBe(4403)
     await own.pong()
     own.close()

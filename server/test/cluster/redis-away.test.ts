@@ -117,6 +117,23 @@ describeWith(redisServer, 'Redis goes away and comes back', () => {
     await again.takeText('heard')
   })
 
+  it('what a process stored, and was killed before it told it, sends the sockets of the others away', async () => {
+    const third = await cluster.start()
+    const [here, there] = await worlds('alice', 'bob')
+    const bob = await connect(there, 'bob')
+    await say(through(third, here), 'alice', 'bob', 'before')
+    await bob.takeText('before')
+    // As after a SIGKILL, nothing more is heard of it, no goodbye either.
+    const { redis } = third.parley.context
+    for (const line of [redis?.commands, redis?.listener]) line?.disconnect()
+    const body = { receiver: 'bob', receiverType: 'user', muid: 'once', data: { text: 'untold' } }
+    const sent = dataOf(await through(third, here).post('/messages', body, { as: 'alice' }))
+    expect(dataOf(await there.post('/messages', body, { as: 'alice' })).id).toBe(sent.id)
+    expect(await bob.closed()).toBe(1013)
+    expect(bob.frames.filter(({ type }) => type === 'message')).toEqual([])
+    await third.parley.close()
+  })
+
   it('a token revoked while it is away stops working everywhere, and its sockets close', async () => {
     const [here, there] = await worlds('alice')
     const token = await tokenOf(here, 'alice')

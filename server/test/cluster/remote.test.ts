@@ -95,14 +95,36 @@ describe('what is heard of others', () => {
     pass(10_000)
     peers.reopened(1_030_500)
     expect(peers.hear(packet('beat', 3, 'back')).hasMissed).toBe(false)
-    expect(peers.hasLost()).toBe(false)
+    expect(peers.hasLost(1_040_000)).toBe(false)
     pass(6_000)
-    expect(peers.hasLost()).toBe(true)
-    expect(peers.hasLost()).toBe(false)
+    expect(peers.hasLost(1_040_000)).toBe(true)
+    expect(peers.hasLost(1_040_000)).toBe(false)
     peers.reopened(1_046_000)
     pass(6_000)
     peers.hear(packet('beat', 3, 'back'))
-    expect(peers.hasLost()).toBe(false)
+    expect(peers.hasLost(1_046_000)).toBe(false)
+  })
+
+  it('misses who falls silent without a goodbye, once, while the line is open', () => {
+    const { peers, pass } = setUp()
+    const openSince = 1_000_000
+    for (const node of ['killed', 'stopped', 'other']) peers.hear(packet('beat', 3, node))
+    peers.hear(packet('bye', 3, 'stopped'))
+    pass(19_000)
+    peers.hear(packet('beat', 3, 'other'))
+    expect(peers.hasLost(openSince)).toBe(false)
+    pass(2_000)
+    // While nobody is heard, and right after that, it says nothing that one is not.
+    expect(peers.hasLost(undefined)).toBe(false)
+    expect(peers.hasLost(openSince + 20_000)).toBe(false)
+    expect(peers.hasLost(openSince)).toBe(true)
+    expect(peers.hasLost(openSince)).toBe(false)
+    // One that was there all the same, and is killed then.
+    peers.hear(packet('beat', 3, 'killed'))
+    peers.hear(packet('beat', 3, 'other'))
+    pass(21_000)
+    peers.hear(packet('beat', 3, 'other'))
+    expect(peers.hasLost(openSince)).toBe(true)
   })
 
   it('tells who is there, who is silent, and who is dead', () => {

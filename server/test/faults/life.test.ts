@@ -1,7 +1,11 @@
+import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { WebSocket } from 'ws'
 import { findServersOf } from '../../src/store/embedded/processes.ts'
+import { findFreePort } from '../support/ports.ts'
 import { until } from '../support/until.ts'
 import { makeCast } from './support/cast.ts'
 import { startCrowd } from './support/crowd.ts'
@@ -15,6 +19,20 @@ import { createStage } from './support/stage.ts'
 
 const stage = createStage()
 afterAll(stage.clean)
+
+/** A connection on which so much was sent, and no more. */
+async function say(address: string, words: string): Promise<Socket & { readonly heard: () => string }> {
+  const { hostname, port } = new URL(address)
+  const socket = connect(Number(port), hostname)
+  let heard = ''
+  socket.on('error', () => {})
+  socket.setEncoding('latin1').on('data', (text) => {
+    heard += text
+  })
+  await once(socket, 'connect')
+  if (words !== '') await new Promise<void>((resolve) => socket.write(words, () => resolve()))
+  return Object.assign(socket, { heard: () => heard })
+}
 
 describe('a data folder', () => {
   const dataDir = stage.makeFolder()
@@ -103,6 +121,43 @@ describe('a data folder', () => {
     expect(await service.exited).toEqual({ code: 0, signal: null })
     expect(service.output()).not.toContain('not everything finished in time')
     await Promise.all([idle.close(), waiting.close()])
+  })
+
+  it('SIGTERM waits for no client that has said nothing, or half a header', async () => {
+    const service = await running()
+    const address = await service.ready
+    const answered = 'GET /health HTTP/1.1\r\nhost: x\r\n\r\n'
+    const clients = await Promise.all(
+      ['', 'GET /health HTTP/1.1\r\nhost:', `${answered}GET /he`].map((words) => say(address, words)),
+    )
+    await until(() => clients.at(-1)?.heard().includes('ok'))
+    service.signal('SIGTERM')
+    expect(await service.exited).toEqual({ code: 0, signal: null })
+    expect(service.output()).not.toContain('not everything finished in time')
+    for (const client of clients) client.destroy()
+  })
+
+  it('SIGTERM ends the port of operators and the public one together', async () => {
+    await service?.kill()
+    const adminPort = await findFreePort()
+    service = stage.launch({ DATA_DIR: dataDir, ADMIN_PORT: String(adminPort) })
+    const address = await service.ready
+    const socket = new WebSocket(address.replace(/^http/, 'ws'))
+    const closed = once(socket, 'close')
+    await once(socket, 'open')
+    const head = 'POST /admin/v1/session HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 2\r\n'
+    const admin = `http://127.0.0.1:${adminPort}`
+    const underWay = await say(admin, `${head}expect: 100-continue\r\n\r\n`)
+    const silent = await say(admin, '')
+    await until(() => underWay.heard().startsWith('HTTP/1.1 100'))
+    service.signal('SIGTERM')
+    expect((await closed)[0]).toBe(1012)
+    // That request has all the time it needs, and its client keeps the connection then.
+    underWay.write('{}')
+    await until(() => /^HTTP\/1\.1 4/m.test(underWay.heard()))
+    expect(await service.exited).toEqual({ code: 0, signal: null })
+    expect(service.output()).not.toContain('not everything finished in time')
+    for (const client of [underWay, silent]) client.destroy()
   })
 })
 

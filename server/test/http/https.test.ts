@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import net from 'node:net'
 import os from 'node:os'
@@ -84,6 +85,15 @@ describe('TLS=self-signed', () => {
     socket.write('GET /health HTTP/1.1\r\nhost: x\r\n\r\n')
     expect(await text(socket).catch(() => '')).not.toContain('ok')
     expect((await ask(`${service.url}/health`)).status).toBe(200)
+  })
+
+  it('is stopped, though a client has yet to shake hands, and another to say anything', async () => {
+    const service = await start({ TLS: 'self-signed' })
+    const port = Number(new URL(service.url).port)
+    const silent = [net.connect(port, '127.0.0.1'), tls.connect({ port, rejectUnauthorized: false })] as const
+    await Promise.all([once(silent[0], 'connect'), once(silent[1], 'secureConnect')])
+    await service.parley.close()
+    for (const client of silent) client.destroy()
   })
 })
 

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createGroup, dataOf, say, sayInGroup } from '../support/chat.ts'
 import { firstCursor } from '../support/events.ts'
+import { createOwnServices } from '../support/own-services.ts'
 import { startService } from '../support/service.ts'
 import { authFrame, Client, connect, eventually, tokenOf } from '../support/socket.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
@@ -321,5 +322,21 @@ describe('a process that was taken for dead', () => {
     await connect(world, 'bob')
     expect(await eventually(online, (uids) => uids.length === 2)).toEqual(['alice', 'bob'])
     expect(await statusOf(world, 'alice')).toBe('available')
+  })
+
+  it('says it anew where another process has swept only some of them so far', async () => {
+    const services = await createOwnServices()
+    onTestFinished(() => services.close())
+    const world = await createWorld(await services.start())
+    await createUsers(world, 'alice', 'bob')
+    for (const uid of ['alice', 'bob']) await connect(world, uid)
+    const online = async () => uidsOf(dataOf(await world.get('/users?status=available')))
+    await eventually(online, (uids) => uids.length === 2)
+    await world.context.database.transaction(async (tx) => {
+      await tx.run(sql`update presence_nodes set expires_at = 0`)
+      await tx.run(sql`delete from presence where uid = 'alice'`)
+      await tx.run(sql`update users set online = false where uid = 'alice'`)
+    })
+    expect(await eventually(online, (uids) => uids.length === 2)).toEqual(['alice', 'bob'])
   })
 })

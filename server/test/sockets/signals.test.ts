@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createGroup, say } from '../support/chat.ts'
+import { createGroup, say, sayInGroup } from '../support/chat.ts'
 import { type Client, connect, eventually, type Frame } from '../support/socket.ts'
 import { createUsers, createWorld } from '../support/world.ts'
 
@@ -99,5 +99,20 @@ describe('Signals', () => {
     // Typing is counted apart.
     alice.send(typing(toTeam))
     await carol.takeType('typing_indicator')
+  })
+
+  it('of a group that other processes tell count, too: a socket gets no more of them all', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    await createGroup(world, 'team', 'alice', { participants: ['bob'] })
+    const bob = await connect(world, 'bob')
+    const about = { uid: 'alice', device: 'elsewhere', kind: 'group', first: 'team', second: '' } as const
+    const { bus } = world.context.events
+    for (let i = 0; i < 60; i++) {
+      bus.receive(world.app.appId, { signal: 'typing_indicator', ...about, body: { action: 'started' } })
+    }
+    await sayInGroup(world, 'alice', 'team', 'after them')
+    await bob.takeText('after them')
+    expect(bob.frames.filter(({ type }) => type === 'typing_indicator')).toHaveLength(20)
   })
 })

@@ -3,6 +3,7 @@ import type { SocketUser } from '@parley/contract'
 import { readUsers, type UserRow } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
 import type { ConnectionChanged } from '../../events/types.ts'
+import { isConnectionFailure } from '../../store/connection.ts'
 import { statement } from '../../store/statement.ts'
 import { areApart, type BlocksOf, readBlocks } from '../blocks.ts'
 import type { Connection } from '../connection.ts'
@@ -55,17 +56,23 @@ export function createPresenceFanout(context: Context, tickMs = 1_000): Presence
 
   const tick = async () => {
     lastTick = Date.now()
+    // Nothing can be asked of the database meanwhile: what waits is told once it is back.
+    if (context.monitor.available) await tellSome()
+    timer = undefined
+    if (waiting.size > 0) schedule()
+  }
+
+  const tellSome = async () => {
     for (const [sockets, changes] of waiting) {
+      const some = takeSome(sockets, changes)
       try {
-        const some = takeSome(sockets, changes)
         if (some.length > 0) await tellChanges(context, sockets, some)
       } catch (error) {
         context.log.warn({ cause: (error as Error).message }, 'presence could not be sent over sockets')
+        if (isConnectionFailure(error)) putBack(changes, some)
       }
       if (changes.size === 0) waiting.delete(sockets)
     }
-    timer = undefined
-    if (waiting.size > 0) schedule()
   }
 
   /** What was told a moment ago goes along; then it is a while before the next. */
@@ -101,6 +108,13 @@ function takeSome({ watchers }: AppSockets, changes: Map<string, ConnectionChang
     changes.delete(uid)
   }
   return taken
+}
+
+/** The next tick tells them, but of whom something newer has come meanwhile. */
+function putBack(changes: Map<string, ConnectionChanged>, taken: readonly ConnectionChanged[]): void {
+  for (const change of taken) {
+    if (changes.size < maxWaiting && !changes.has(change.uid)) changes.set(change.uid, change)
+  }
 }
 
 async function tellChanges(

@@ -166,13 +166,28 @@ function eventOf(
   }
 }
 
+/** Waits for whoever sweeps it at this moment. */
 const beat = statement(`
+  with before as materialized (
+    select expires_at
+    from presence_nodes
+    where id = $1
+    for no key update
+  )
   insert into presence_nodes (id, expires_at)
-  values ($1, (extract(epoch from clock_timestamp()) * 1000)::bigint + $2)
+  select $1, (extract(epoch from clock_timestamp()) * 1000)::bigint + $2
+  from (select count(*) from before) found
   on conflict (id) do update set expires_at = excluded.expires_at
-  returning xmax = 0 as "isNew"`)
+  returning not exists (
+    select from before
+    where expires_at >= (extract(epoch from clock_timestamp()) * 1000)::bigint
+  ) as "isNew"`)
 
-/** Keeps a node alive for so many milliseconds more. @returns whether it was unknown, and with it who is connected to it */
+/**
+ * Keeps a node alive for so many milliseconds more.
+ * @returns whether it was unknown, or was taken for dead: then it is not known who is connected to it, since another process may
+ *   have swept some of them
+ */
 export async function keepNode(database: Database, node: string, forMs: number): Promise<boolean> {
   const [row] = await database.query<{ isNew: boolean }>(beat, [node, forMs])
   return row?.isNew === true

@@ -50,6 +50,9 @@ export function createPresenceTracker(
   const node = randomUUID()
   const noted = new Map<UserSockets, Noted>()
   let isKnown = false
+  let beatenAt = Date.now()
+  /** Epoch milliseconds: since when beats come in time. */
+  let steadySince = 0
   let work: Promise<void> = Promise.resolve()
   const waiting = new Set<string>()
   const timers: NodeJS.Timeout[] = []
@@ -138,6 +141,14 @@ export function createPresenceTracker(
     )
   }
 
+  /** After an outage everybody looks dead: others have two beats to show that they are not. */
+  const isSteady = () => {
+    const now = Date.now()
+    if (now - beatenAt > 2 * times.beatMs) steadySince = now
+    beatenAt = now
+    return now - steadySince >= 2 * times.beatMs
+  }
+
   const sweep = async () => {
     const later: string[] = []
     for (;;) {
@@ -164,7 +175,8 @@ export function createPresenceTracker(
         'kept',
         async () => {
           if (isKnown) await keepAlive()
-          await sweep()
+          else await database.ping()
+          if (isSteady()) await sweep()
         },
         () => true,
       )
