@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { type TLSSocket, Server as TlsServer } from 'node:tls'
 import type { FastifyInstance } from 'fastify'
 
 /** For the whole header of a request, from the stop or the connection on. */
@@ -9,7 +10,6 @@ const longestMs = 7_000
 const lookMs = 50
 
 interface Connected {
-  readonly socket: Socket
   /** Requests that are not answered to the end. */
   answering: number
   /** Epoch milliseconds: since when nothing is being answered. */
@@ -23,19 +23,32 @@ interface Connected {
  */
 export function endConnectionsInTime(app: FastifyInstance, { opensSockets }: { opensSockets: boolean }): void {
   const { server } = app
-  /** By their two ends: with TLS, the socket that requests come by is not the one that was connected. */
-  const open = new Map<string, Connected>()
+  const open = new Map<Socket, Connected>()
+  /** What connects with TLS, until keys are agreed on, by its two ends: requests then come by a socket of their own. */
+  const agreeing = new Map<string, Socket>()
 
+  const remember = (socket: Socket) => {
+    open.set(socket, { answering: 0, since: Date.now() })
+    socket.once('close', () => open.delete(socket))
+  }
   server.on('connection', (socket: Socket) => {
+    remember(socket)
+    if (!(server instanceof TlsServer)) return
     const ends = endsOf(socket)
-    const one = { socket, answering: 0, since: Date.now() }
-    open.set(ends, one)
+    agreeing.set(ends, socket)
     socket.once('close', () => {
-      if (open.get(ends) === one) open.delete(ends)
+      if (agreeing.get(ends) === socket) agreeing.delete(ends)
     })
   })
+  server.on('secureConnection', (socket: TLSSocket) => {
+    const ends = endsOf(socket)
+    const below = agreeing.get(ends)
+    agreeing.delete(ends)
+    if (below !== undefined) open.delete(below)
+    remember(socket)
+  })
   server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    const one = open.get(endsOf(socket))
+    const one = open.get(socket)
     if (one === undefined) return
     one.answering++
     response.once('close', () => {
@@ -44,14 +57,14 @@ export function endConnectionsInTime(app: FastifyInstance, { opensSockets }: { o
     })
   })
   // Where nobody listens for upgrades, Node takes them for plain requests.
-  if (opensSockets) server.on('upgrade', ({ socket }: IncomingMessage) => open.delete(endsOf(socket)))
+  if (opensSockets) server.on('upgrade', ({ socket }: IncomingMessage) => open.delete(socket))
 
   const leave = () => {
     const leftAt = Date.now()
     const look = () => {
       server.closeIdleConnections()
       const now = Date.now()
-      for (const { socket, answering, since } of open.values()) {
+      for (const [socket, { answering, since }] of open) {
         const isSilent = answering === 0 && now - Math.max(since, leftAt) > headerMs
         if (isSilent || now - leftAt > longestMs) socket.destroy()
       }
