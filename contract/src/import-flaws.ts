@@ -2,6 +2,7 @@ import type { Static, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import type { ErrorCode, ErrorDetail } from './errors.ts'
 import { limits } from './limits.ts'
+import { isWebAddress } from './message-files.ts'
 
 /** One problem of an import record. `path` is relative to the record: `data/attachments/0/url`. */
 export interface ImportFlaw extends ErrorDetail {
@@ -160,9 +161,7 @@ export function addIfInFuture(
 
 export function webAddresses(urls: Record<string, string | undefined>): ImportFlaw[] {
   return Object.entries(urls).flatMap(([path, url]) =>
-    url === undefined || (/^https?:\/\//i.test(url) && URL.canParse(url))
-      ? []
-      : [flaw(path, 'must be a valid http or https URL')],
+    url === undefined || isWebAddress(url) ? [] : [flaw(path, 'must be a valid http or https URL')],
   )
 }
 

@@ -9,12 +9,10 @@ import {
   missing,
   notInFuture,
   readOptionalTime,
-  webAddresses,
 } from './import-flaws.ts'
 import {
   embeddedGroup,
   embeddedUser,
-  ImportAddress,
   type ImportContext,
   ImportGroupDetails,
   ImportTime,
@@ -22,6 +20,7 @@ import {
   unlikeKey,
 } from './import-profiles.ts'
 import { limits } from './limits.ts'
+import { faultsOfFiles, mediaTypes } from './message-files.ts'
 import { IdIn, JsonObject, oneOf, ReceiverType, TagsIn } from './schemas.ts'
 
 /** The contract sets no limit for ids of the previous system; this one keeps them indexable. */
@@ -30,19 +29,6 @@ const Muid = Type.String({
   minLength: 1,
   maxLength: muidLength,
   description: 'ID of the message in the previous system',
-})
-
-const Attachment = Type.Object({
-  url: ImportAddress,
-  name: Type.String(),
-  mimeType: Type.String(),
-  extension: Type.String(),
-  size: Type.Optional(
-    Type.Unsafe<number | string>({
-      anyOf: [{ type: 'string' }, { type: 'number', minimum: 0 }],
-      description: 'a number of bytes, as a number or a string',
-    }),
-  ),
 })
 
 /** Whoever has a hand in a message: a uid, or app_system for the app itself. */
@@ -59,7 +45,7 @@ function mapOf<T>(values: object, limits: { maxProperties?: number } = {}) {
 }
 
 /**
- * A message of `POST /data_import/messages`. Other properties of `data` are kept.
+ * A message of `POST /data_import/messages`. Of `data` is asked what is asked of what is sent; all of it is kept.
  * Beyond the public contract: `parentMuid` (the message that this one replies to in a thread), `reactions` (uids by
  * reaction, also with the time of each), `editedAt`, `deletedAt` and by whom, category `action` with `subjectMuid` (the message
  * that was edited or deleted), `quotedMuid`, pins and saves, `countsAsUnread`. A message with `deletedAt` needs no content.
@@ -72,14 +58,7 @@ export const ImportMessage = Type.Object({
   receiver: IdIn,
   category: Type.Optional(oneOf('message', 'custom', 'interactive', 'call', 'action')),
   type: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
-  data: Type.Optional(
-    Type.Object({
-      text: Type.Optional(Type.String()),
-      customData: Type.Optional(JsonObject),
-      attachments: Type.Optional(Type.Array(Attachment)),
-      metadata: Type.Optional(JsonObject),
-    }),
-  ),
+  data: Type.Optional(JsonObject),
   tags: Type.Optional(TagsIn),
   sentAt: ImportTime,
   deliveredAt: Type.Optional(ImportTime),
@@ -183,7 +162,6 @@ function* detailRules(message: ImportMessage, now: number, format: ErrorCode): I
   }
 }
 
-const mediaTypes = ['image', 'file', 'audio', 'video']
 const typesOf = {
   message: ['text', ...mediaTypes],
   interactive: ['form', 'card', 'scheduler', 'customInteractive'],
@@ -202,17 +180,56 @@ function addContentFlaws(flaws: ImportFlaw[], message: ImportMessage, format: Er
   }
   if (readOptionalTime(message.deletedAt) === null) {
     if (data === undefined) flaws.push(missing('data', format))
-    else if (category === 'custom' && data.customData === undefined) flaws.push(missing('data/customData', format))
-    else if (category === 'message' && type === 'text' && data.text === undefined)
-      flaws.push(missing('data/text', format))
-    else if (category === 'message' && mediaTypes.includes(type ?? '') && !data.attachments?.length) {
-      flaws.push(missing('data/attachments', format))
-    }
+    else addDataFlaws(flaws, category, type, data, format)
   }
   if (data === undefined) return
   // What is held to its bytes is also short enough.
-  if (data.attachments === undefined) addSizeFlaws(flaws, data)
-  else flaws.push(...attachmentRules(data))
+  if (Array.isArray(data.attachments)) flaws.push(...attachmentRules(data))
+  else addSizeFlaws(flaws, data)
+}
+
+type Data = Readonly<Record<string, unknown>>
+
+/** Where the service takes what is sent, it takes the same as history. */
+function addDataFlaws(
+  flaws: ImportFlaw[],
+  category: string,
+  type: string | undefined,
+  data: Data,
+  format: ErrorCode,
+): void {
+  const { text, customData, metadata } = data
+  if (category === 'message') {
+    if (text !== undefined && typeof text !== 'string')
+      flaws.push({ code: format, path: 'data/text', message: 'must be string' })
+    else if (type === 'text' && text === undefined) flaws.push(missing('data/text', format))
+    if (type !== undefined && mediaTypes.includes(type)) flaws.push(...filesRules(data, format))
+  }
+  if (category === 'custom') {
+    if (customData === undefined) flaws.push(missing('data/customData', format))
+    else if (!isStructure(customData)) flaws.push(noStructure('data/customData', format))
+  }
+  if (metadata !== undefined && !isStructure(metadata)) flaws.push(noStructure('data/metadata', format))
+}
+
+function isStructure(value: unknown): boolean {
+  return typeof value === 'object' && value !== null
+}
+
+function noStructure(path: string, code: ErrorCode): ImportFlaw {
+  return { code, path, message: 'must be an object or an array' }
+}
+
+function* filesRules(data: Data, format: ErrorCode): Iterable<ImportFlaw> {
+  for (const { kind, path, value } of faultsOfFiles(data)) {
+    const at = `data/${path}`
+    if (value === undefined) yield missing(at, format)
+    else if (kind === 'no-list') yield { code: format, path: at, message: 'must be array' }
+    else {
+      const code = typeof value === 'string' && path.endsWith('url') ? 'ERR_BAD_REQUEST' : format
+      yield { code, path: at, message: path.endsWith('url') ? 'must be a valid http or https URL' : 'must be object' }
+    }
+  }
 }
 
 const actionsOf: Readonly<Record<string, readonly string[]>> = {
@@ -242,20 +259,17 @@ function* actionRules(
   }
 }
 
-function addSizeFlaws(flaws: ImportFlaw[], data: NonNullable<ImportMessage['data']>): void {
+function addSizeFlaws(flaws: ImportFlaw[], data: Data): void {
   flaws.push(...atMostBytes('data', data, limits.messageDataBytes))
   if (data.metadata !== undefined) flaws.push(...atMostBytes('data/metadata', data.metadata, limits.metadataBytes))
 }
 
 /** Attachments do not count towards the limit of `data`, only towards the limit of the message. */
-function* attachmentRules(data: NonNullable<ImportMessage['data']>): Iterable<ImportFlaw> {
-  const { attachments = [], ...rest } = data
+function* attachmentRules(data: Data): Iterable<ImportFlaw> {
+  const { attachments: _, ...rest } = data
   const flaws: ImportFlaw[] = []
   addSizeFlaws(flaws, rest)
   yield* flaws
-  for (const [index, { url }] of attachments.entries()) {
-    yield* webAddresses({ [`data/attachments/${index}/url`]: url })
-  }
   if (JSON.stringify(data).length > limits.messageLength) {
     yield flaw('data', `must be at most ${limits.messageLength} characters of JSON`)
   }

@@ -123,6 +123,11 @@ export function isLockTimeout(error: unknown): boolean {
   return error instanceof Error && (error as { code?: unknown }).code === '55P03'
 }
 
+/** Did it fail because something before it in its transaction had failed? */
+export function isOfAborted(error: unknown): boolean {
+  return error instanceof Error && (error as { code?: unknown }).code === '25P02'
+}
+
 /** Did it rely on a statement that was to be prepared before it, and was not? */
 export function isUnprepared(error: unknown): boolean {
   return error instanceof Error && (error as { code?: unknown }).code === '26000'

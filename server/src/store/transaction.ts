@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { isOfAborted } from './connection.ts'
 import type { Transaction } from './database.ts'
 import { noteDoubt } from './doubt.ts'
 import { compileFragment, type Fragment, type Statement } from './statement.ts'
@@ -23,10 +24,16 @@ export async function runTransaction<Result>(
   const ask = isPipelined ? (query: pg.QueryConfig) => client.query(query) : oneAfterTheOther(client)
   let isOver = false
   let isCommitting = false
-  const askWithin = (query: pg.QueryConfig) => {
+  let firstFailure: unknown
+  const askWithin = async (query: pg.QueryConfig) => {
     // Whoever goes on asking when another part of the work has failed would change things outside of any transaction.
     if (isOver) throw new Error('The transaction is over.')
-    return ask(query)
+    try {
+      return await ask(query)
+    } catch (error) {
+      firstFailure ??= error
+      throw error
+    }
   }
   const tx: Transaction = {
     async query<Row>(statement: Statement, values: unknown[] = []) {
@@ -58,7 +65,8 @@ export async function runTransaction<Result>(
     if (isCommitting && afterCommit.length > 0) noteDoubt(error)
     await ask({ text: 'rollback' }).catch(onBroken)
     for (const action of afterFailure) action()
-    throw error
+    // Of what was under way together, what came after the one that failed may be heard of first. It does not say why.
+    throw isOfAborted(error) ? firstFailure : error
   }
   for (const action of afterCommit) action()
   return result

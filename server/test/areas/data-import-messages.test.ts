@@ -91,6 +91,36 @@ describe('the import of messages', () => {
     expect(dataOf(await world.get(`/messages/${answer.body.data.m1.data.id}`))).toEqual(answer.body.data.m1.data)
   })
 
+  it('takes whatever can be sent', async () => {
+    const [source, world] = [await worldOf('alice', 'bob'), await worldOf('alice', 'bob')]
+    const url = 'https://example.com/cat.png'
+    const message = (type: string, data: object) => ({ category: 'message', type, data })
+    const custom = (data: object) => ({ category: 'custom', type: 'poll', data })
+    const sent = [
+      message('image', { url }),
+      message('image', { url, attachments: [] }),
+      message('file', { attachments: [{ url }] }),
+      message('video', { attachments: [{ url, name: 7, mimeType: null, extension: {}, size: [1] }] }),
+      message('text', { text: 'hi', attachments: [{ name: 'of another kind' }], customData: 'x', metadata: [1] }),
+      custom({ customData: [1, 2], text: { en: 'hi' } }),
+    ]
+    const listed = []
+    for (const content of sent) {
+      const answer = await source.post(
+        '/messages',
+        { receiver: 'bob', receiverType: 'user', ...content },
+        { as: 'alice' },
+      )
+      listed.push(dataOf(answer))
+    }
+    const records = listed.map(({ category, type, data }, n) =>
+      text(`m${n}`, 'alice', 'bob', t0 + n, { category, type, data }),
+    )
+    await importWell(world, 'messages', records)
+    const contentOf = ({ data: { entities: _, ...data } }: { data: Record<string, unknown> }) => data
+    expect((await history(world, 'alice', 'bob')).map(contentOf)).toEqual(listed.map(contentOf))
+  })
+
   it('keeps content of every kind', async () => {
     const world = await worldOf('alice', 'bob')
     const attachment = { name: 'a', extension: 'png', mimeType: 'image/png', url: 'https://example.com/a.png', size: 5 }

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { createGroup, refusal, sayInGroup } from '../support/chat.ts'
-import { untilWaitedFor } from '../support/waiters.ts'
+import { createGroup, dataOf, refusal, sayInGroup } from '../support/chat.ts'
+import { codes, groupText, importWell, text } from '../support/imports.ts'
+import { untilWaitedFor, untilWaitsBehind } from '../support/waiters.ts'
 import { type Answer, createUsers, createWorld, type World } from '../support/world.ts'
 
 const as = { as: 'alice' }
@@ -34,5 +35,49 @@ describe('What somebody does while they are erased', () => {
     expect(refusal((await answer) as Answer)).toBe('404 ERR_UID_NOT_FOUND')
     const left = sql`select from ${sql.table(table)} where app_id = ${appId} and uid = 'alice'`
     expect(await world.context.database.run(left)).toEqual([])
+  })
+})
+
+describe('An import that names somebody while they are erased', () => {
+  const at = 1_650_000_000
+  const imports: Readonly<Record<string, object>> = {
+    'who wrote into a group': groupText('m', 'alice', 'team', at),
+    'who reacted': groupText('m', 'bob', 'team', at, { reactions: { like: ['bob', 'alice'] } }),
+    'who saved the message': groupText('m', 'bob', 'team', at, { savedBy: { alice: at } }),
+    'who was written to': text('m', 'bob', 'alice', at),
+    'who wrote, beside somebody new': groupText('m', 'alice', 'team', at, {
+      mentionedUserDetails: { zoe: { uid: 'zoe', name: 'Zoe' } },
+    }),
+  }
+
+  it.each(Object.entries(imports))('does not bring back %s', async (_who, record) => {
+    const world = await createWorld()
+    const { appId } = world.app
+    await createUsers(world, 'alice', 'bob')
+    await createGroup(world, 'team', 'bob', { participants: ['alice'] })
+    await importWell(world, 'messages', [text('first', 'alice', 'bob', at), groupText('second', 'alice', 'team', at)])
+    await world.post('/users/alice/friends', { accepted: ['bob'] })
+    let erasure: Promise<Answer> | undefined
+    let imported: Promise<Answer> | undefined
+    await world.context.database.transaction(async (tx) => {
+      // The erasure comes to this when it holds all that it locks.
+      await tx.run(sql`select from friends where app_id = ${appId} for update`)
+      erasure = world.delete('/users/alice', { permanent: true })
+      await untilWaitedFor(tx)
+      imported = world.post('/data_import/messages', { messages: [record, groupText('other', 'bob', 'team', at)] })
+      // Whatever it waits for, that is the erasure.
+      await Promise.race([imported, untilWaitsBehind(tx)])
+    })
+    expect((await erasure)?.status).toBe(200)
+    expect(codes(dataOf((await imported) as Answer))).toEqual({ m: 'ERR_IMPORT_UID_ERASED', other: 'stored' })
+    for (const [table, column, value] of [
+      ['messages', 'muid', 'm'],
+      ['reactions', 'uid', 'alice'],
+      ['saved_messages', 'uid', 'alice'],
+    ] as const) {
+      const left = sql`select from ${sql.table(table)} where app_id = ${appId} and ${sql.ref(column)} = ${value}`
+      expect(await world.context.database.run(left)).toEqual([])
+    }
+    expect(refusal(await world.get('/users/alice'))).toBe('404 ERR_UID_NOT_FOUND')
   })
 })

@@ -10,7 +10,8 @@ import { fetch } from 'undici'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { systemClock } from '../../src/cli/import/run.ts'
 import type { Clock } from '../../src/cli/import/service.ts'
-import { filesOf, openDownloads, type SourceFile } from '../../src/cli/move-in/files.ts'
+import { openDownloads } from '../../src/cli/move-in/files.ts'
+import { filesOf, type SourceFile } from '../../src/cli/move-in/named-files.ts'
 import { dataOf } from '../support/chat.ts'
 import { until } from '../support/until.ts'
 import { createUsers, createWorld, servedBy, type World } from '../support/world.ts'
@@ -255,8 +256,44 @@ describe('files that a move copies', () => {
     expect(filesOf({ data: { attachments: 'none' } })).toEqual([])
     expect(filesOf({ data: null })).toEqual([])
     expect(filesOf({ data: { attachments: [{ url: 'https://a.example/1', size: 'much', name: 7 }] } })).toEqual([
-      { url: 'https://a.example/1', name: 'file', mimeType: 'application/octet-stream', size: undefined },
+      { url: 'https://a.example/1', name: '1', mimeType: 'application/octet-stream', size: undefined },
     ])
+  })
+
+  it('are that of an address alone, too, with what is known by its name', () => {
+    const image = { category: 'message', type: 'image' }
+    const url = 'https://a.example/cats/grey%20cat.PNG?v=2'
+    const named = [{ url, name: 'grey cat.PNG', mimeType: 'image/png', size: undefined }]
+    expect(filesOf({ ...image, data: { url } })).toEqual(named)
+    expect(filesOf({ ...image, data: { url, attachments: [] } })).toEqual(named)
+    expect(filesOf({ ...image, data: { attachments: [{ url }] } })).toEqual(named)
+    // The address of the first attachment is repeated, and a text may be about a page.
+    expect(filesOf({ ...image, data: { url, attachments: [{ url: 'https://a.example/1.pdf' }] } })).toMatchObject([
+      { url: 'https://a.example/1.pdf', mimeType: 'application/pdf' },
+    ])
+    expect(filesOf({ ...image, type: 'text', data: { url } })).toEqual([])
+  })
+
+  it('have new addresses in their messages, also where data.url alone names them', async () => {
+    const [source, target] = [await createWorld(), await createWorld()]
+    await createUsers(source, 'alice', 'bob')
+    const old = await serve((_, response) => response.end('0123456789'))
+    const url = `${old.url}/cat.png`
+    const sent = { receiver: 'bob', receiverType: 'user', type: 'image' }
+    for (const data of [{ url }, { attachments: [{ url: `${url}?bare` }] }])
+      dataOf(await source.post('/messages', { ...sent, data }, { as: 'alice' }))
+    const [hosted, front] = [await startHosted(source.url), await startHosted(target.url)]
+    const [into, folder] = [servedBy(target, front.url), await makeFolder()]
+    const moved = await moveIn(source, hosted, into, folder)
+    expect(moved, moved.stderr).toMatchObject({ code: 0 })
+    const [alone, attached] = dataOf(await target.get('/messages'))
+    expect(attached.data.attachments).toEqual([{ url: attached.data.url }])
+    for (const { data } of [alone, attached]) {
+      expect(data.url).toContain(`/media/${target.app.name}/`)
+      const served = await fetch(data.url)
+      expect([served.headers.get('content-type'), await served.text()]).toEqual(['image/png', '0123456789'])
+    }
+    expect(await moveIn(source, hosted, into, folder, '--verify')).toMatchObject({ code: 0 })
   })
 })
 

@@ -13,3 +13,19 @@ export async function untilWaitedFor(tx: Transaction, waiters = 1): Promise<void
     return row !== undefined && row.count >= waiters
   })
 }
+
+/** Waits until somebody waits for one of those who wait for what a transaction has locked. */
+export async function untilWaitsBehind(tx: Transaction): Promise<void> {
+  await until(async () => {
+    const rows = await tx.run(sql`
+      select
+      from pg_locks l
+      where not l.granted
+      and exists (
+        select
+        from unnest(pg_blocking_pids(l.pid)) between(pid)
+        where pg_backend_pid() = any(pg_blocking_pids(between.pid))
+      )`)
+    return rows.length > 0
+  })
+}

@@ -70,6 +70,10 @@ export function usersJustDeleted(sender: string, receiver: string): ApiError {
   return new ApiError('ERR_UID_NOT_FOUND', `${sender} or ${receiver} has just been deleted.`)
 }
 
+export function userJustErased(muid: string): ApiError {
+  return new ApiError('ERR_IMPORT_UID_ERASED', `A user whom the message ${muid} names has just been erased.`)
+}
+
 export function groupJustDeleted(guid: string): ApiError {
   return new ApiError('ERR_GUID_NOT_FOUND', `The group ${guid} has just been deleted.`)
 }
@@ -134,6 +138,8 @@ export function ofMessage(refusal: ImportRefusal, row: ImportRow): ApiError {
       return parentIsReply(row.parentMuid)
     case 'ERR_MESSAGE_ID_NOT_FOUND':
       return subjectElsewhere(row.muid, row.subjectMuid)
+    case 'ERR_IMPORT_UID_ERASED':
+      return userJustErased(row.muid)
     case 'ERR_UID_NOT_FOUND':
       return usersJustDeleted(row.sender, row.receiver)
     case 'ERR_GUID_NOT_FOUND':

@@ -1,5 +1,5 @@
-import { limits } from '@parley/contract'
-import { attachmentsOf, fileKinds } from '../../chat/messages/traits.ts'
+import { faultsOfFiles, limits, mediaTypes } from '@parley/contract'
+import { attachmentsOf } from '../../chat/messages/traits.ts'
 import * as errors from './errors.ts'
 import { checkMentions } from './mentions/text.ts'
 
@@ -13,7 +13,6 @@ export interface Content {
   readonly mentioned: readonly string[]
 }
 
-const mediaTypes: readonly string[] = fileKinds
 const interactiveTypes = ['card', 'form', 'customInteractive', 'scheduler']
 const maxTypeLength = 100
 
@@ -119,24 +118,10 @@ function checkMessage(type: string, data: Record<string, unknown>): string {
   return type
 }
 
-/** A media message refers to its files by URL: in `attachments`, or a single one in `url`. */
 function checkMedia(data: Record<string, unknown>): void {
-  if (data.attachments !== undefined && !Array.isArray(data.attachments)) {
-    throw errors.invalidAttachments()
-  }
-  const sent = (data.attachments as unknown[] | undefined) ?? []
-  const attachments = attachmentsOf(data)
-  if (attachments.length !== sent.length || !attachments.every(({ url }) => typeof url === 'string' && isUrl(url))) {
-    throw errors.invalidAttachment()
-  }
-  if (attachments.length === 0 && !(typeof data.url === 'string' && isUrl(data.url))) {
-    throw errors.missingFile()
-  }
-  data.url ??= attachments[0]?.url
-}
-
-function isUrl(text: string): boolean {
-  return /^https?:\/\//i.test(text) && text.length <= limits.urlLength && URL.canParse(text)
+  const [fault] = faultsOfFiles(data)
+  if (fault !== undefined) throw errors.ofFiles(fault)
+  data.url ??= attachmentsOf(data)[0]?.url
 }
 
 function checkCustom(type: string | undefined, data: Record<string, unknown>): string {

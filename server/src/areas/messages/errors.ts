@@ -1,4 +1,4 @@
-import { ApiError, badRequest, limits } from '@parley/contract'
+import { ApiError, badRequest, type FilesFault, limits } from '@parley/contract'
 
 // Receivers
 
@@ -48,17 +48,19 @@ export function invalidText(): ApiError {
   return new ApiError('ERR_INVALID_MESSAGE_TEXT', 'data.text must be a string.')
 }
 
-export function missingFile(): ApiError {
-  return new ApiError('ERR_EMPTY_MESSAGE_FILE', 'data.attachments must have at least one file.')
-}
-
-export function invalidAttachments(): ApiError {
-  return new ApiError('ERR_INVALID_MEDIA_MESSAGE', 'data.attachments must be an array.')
-}
-
-export function invalidAttachment(): ApiError {
-  const devMessage = 'Each of data.attachments must be an object with an absolute http or https url.'
-  return new ApiError('ERR_INVALID_MEDIA_MESSAGE', devMessage)
+/** What is wrong with the files of a media message. */
+export function ofFiles({ kind }: FilesFault): ApiError {
+  switch (kind) {
+    case 'no-list':
+      return new ApiError('ERR_INVALID_MEDIA_MESSAGE', 'data.attachments must be an array.')
+    case 'no-attachment':
+      return new ApiError(
+        'ERR_INVALID_MEDIA_MESSAGE',
+        'Each of data.attachments must be an object with an absolute http or https url.',
+      )
+    case 'no-file':
+      return new ApiError('ERR_EMPTY_MESSAGE_FILE', 'data.attachments must have at least one file.')
+  }
 }
 
 export function missingCustomData(): ApiError {

@@ -1,3 +1,5 @@
+import type { fileKinds } from '@parley/contract'
+
 /**
  * Bits of `messages.traits`: what the filters of message lists ask for, and what hangs on a message in other tables, so
  * that a page asks them only for messages that have any.
@@ -37,9 +39,6 @@ export function isHeld(message: { readonly traits: number }): boolean {
 /** The bits that come from what a message says; the others stay when it is edited. */
 export const contentTraits =
   traits.attachments | traits.image | traits.video | traits.audio | traits.file | traits.links | traits.mentions
-
-/** The types of messages that have files, and of these. */
-export const fileKinds = ['image', 'file', 'audio', 'video'] as const
 
 export type AttachmentKind = (typeof fileKinds)[number]
 

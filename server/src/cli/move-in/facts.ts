@@ -3,6 +3,7 @@ import { isJsonObject, type JsonRecord } from '../import/records.ts'
 import { standInName } from '../import/stand-ins.ts'
 import type { Keyed } from './compare.ts'
 import { readAll, readPages, readReactions, rowsOf } from './lists.ts'
+import { addressAlone } from './named-files.ts'
 import { readNotifications } from './notifications.ts'
 import type { Remote } from './remote.ts'
 
@@ -71,7 +72,8 @@ export function tellsOfNothing(row: JsonRecord): boolean {
 }
 
 /** What a message says. Entities tell of users as they are now. */
-export function contentOf({ category, data }: JsonRecord, addresses: ReadonlyMap<string, string>): JsonRecord {
+export function contentOf(row: JsonRecord, addresses: ReadonlyMap<string, string>): JsonRecord {
+  const { category, data } = row
   const {
     entities,
     mentions: _,
@@ -88,12 +90,15 @@ export function contentOf({ category, data }: JsonRecord, addresses: ReadonlyMap
     return { action: rest.action, by: uidOf(by), on: uidOf(on) }
   }
   const files = Array.isArray(attachments) ? attachments.filter(isJsonObject) : []
+  const alone = addressAlone(row)
+  const current = (url: string) => unsigned(addresses.get(url) ?? url)
   return {
     ...rest,
+    ...(alone !== undefined && { url: current(alone) }),
     ...(files.length > 0 && {
       attachments: files.map((file) => ({
         ...file,
-        url: typeof file.url === 'string' ? unsigned(addresses.get(file.url) ?? file.url) : file.url,
+        url: typeof file.url === 'string' ? current(file.url) : file.url,
         ...(file.size !== undefined && { size: String(file.size) }),
       })),
     }),

@@ -10,19 +10,10 @@ import { readAllowedTargets } from '../../config/outbound.ts'
 import { checkedLookup, TargetRefused } from '../../delivery/outbound/addresses.ts'
 import { createReach } from '../../delivery/outbound/allowed.ts'
 import { exitCodes, ImportFailure } from '../import/failure.ts'
-import type { JsonRecord } from '../import/records.ts'
 import { readRetryAfter } from '../import/request.ts'
 import type { ImportIo } from '../import/run.ts'
+import type { SourceFile } from './named-files.ts'
 import { firstWait, longestWait, patience } from './remote.ts'
-
-/** A file that messages of the source name. */
-export interface SourceFile {
-  readonly url: string
-  readonly name: string
-  readonly mimeType: string
-  /** Bytes, where the message says so. */
-  readonly size: number | undefined
-}
 
 export interface Downloads {
   /**
@@ -47,23 +38,6 @@ const mostRedirects = 5
 /** Of a file that came, but not as the message says. */
 const attempts = 4
 const answerTimeout = 60_000
-
-/** The files of a message's attachments that have an address. */
-export function filesOf(message: JsonRecord): SourceFile[] {
-  const { attachments } = (message.data ?? {}) as { attachments?: unknown }
-  if (!Array.isArray(attachments)) return []
-  return attachments.flatMap((attachment: JsonRecord | null) => {
-    const { url, name, mimeType, size } = attachment ?? {}
-    if (typeof url !== 'string' || !/^https?:\/\//i.test(url) || !URL.canParse(url)) return []
-    const bytes = Number(size)
-    return {
-      url,
-      name: typeof name === 'string' && name !== '' ? name : 'file',
-      mimeType: typeof mimeType === 'string' && mimeType !== '' ? mimeType : 'application/octet-stream',
-      size: size === undefined || size === '' || !Number.isSafeInteger(bytes) ? undefined : bytes,
-    }
-  })
-}
 
 /** Opens downloads of files whose addresses come out of messages, so that they may name any host. */
 export function openDownloads({ folder, source, mostBytes, env, signal, clock }: DownloadOptions): Downloads {

@@ -7,7 +7,7 @@ import { createMuidNames } from '../import/muids.ts'
 import type { JsonRecord } from '../import/records.ts'
 import { standInOf } from '../import/stand-ins.ts'
 import { subjectOf, tellsOfNothing } from './facts.ts'
-import { filesOf } from './files.ts'
+import { readdressed } from './named-files.ts'
 import { readLines, writeLines } from './ndjson.ts'
 import type { Notices } from './notices.ts'
 import { type MoveState, sourceFiles } from './state.ts'
@@ -148,20 +148,8 @@ export function countingIn({ receiverType }: JsonRecord, without: readonly strin
 /** A record of an import, with the new addresses of its files. */
 export function importable(record: JsonRecord, addresses: ReadonlyMap<string, string>): JsonRecord {
   const kept = Object.fromEntries(Object.entries(record).filter(([name]) => !elsewhere.includes(name)))
-  if (filesOf(record).every(({ url }) => !addresses.has(url))) return kept
-  const data = record.data as { attachments: JsonRecord[] }
-  const attachments = data.attachments.map((attachment) => {
-    const url = addresses.get(String(attachment.url))
-    return url === undefined ? attachment : { ...attachment, url }
-  })
-  return {
-    ...kept,
-    data: {
-      ...data,
-      ...(typeof record.data === 'object' && 'url' in data && { url: attachments[0]?.url }),
-      attachments,
-    },
-  }
+  const data = readdressed(record, addresses)
+  return data === undefined ? kept : { ...kept, data }
 }
 
 async function* membersOf(folder: string, meet: (uid: unknown) => void): AsyncGenerator<object> {

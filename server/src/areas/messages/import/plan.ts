@@ -34,6 +34,8 @@ export interface KnownMessage {
 }
 
 export type ImportRefusal =
+  /** Somebody whom it names was erased since it was admitted. */
+  | 'ERR_IMPORT_UID_ERASED'
   | 'ERR_UID_NOT_FOUND'
   | 'ERR_GUID_NOT_FOUND'
   | 'ERR_IMPORT_MUID_ALREADY_EXISTS'
@@ -56,11 +58,15 @@ export interface PlannedMessage<Conversation = LockedConversation> {
   readonly quoted: number | ImportRow | null
 }
 
-/** Decides about each row of a batch: stored, or why not. Of rows with the same muid the first that fits counts. */
+/**
+ * Decides about each row of a batch: stored, or why not. Of rows with the same muid the first that fits counts.
+ * @param isAdmitted whether everybody whom a row names is still there
+ */
 export function planImport<Conversation extends NamedConversation>(
   rows: readonly ImportRow[],
   conversations: readonly Conversation[],
   known: readonly KnownMessage[],
+  isAdmitted: (row: ImportRow) => boolean = () => true,
 ): Array<PlannedMessage<Conversation> | ImportRefusal> {
   const byName = new Map(conversations.map((found) => [nameOf(found, [found.first, found.second]), found]))
   const conversationOf = (row: ImportRow) => byName.get(nameOf(row, partsOf(row)))
@@ -72,7 +78,7 @@ export function planImport<Conversation extends NamedConversation>(
   const firstOf = new Map<string, ImportRow>()
   for (const row of rows) {
     const key = muidKey(row.appId, row.muid)
-    if (!firstOf.has(key) && !stored.has(key)) firstOf.set(key, row)
+    if (!firstOf.has(key) && !stored.has(key) && isAdmitted(row)) firstOf.set(key, row)
   }
 
   const findParent = (row: ImportRow, conversation: Conversation): number | ImportRow | null | ImportRefusal => {
@@ -119,6 +125,7 @@ export function planImport<Conversation extends NamedConversation>(
 
   const taken = new Set(stored.keys())
   return rows.map((row) => {
+    if (!isAdmitted(row)) return 'ERR_IMPORT_UID_ERASED'
     const conversation = conversationOf(row)
     if (conversation === undefined) return row.kind === 'user' ? 'ERR_UID_NOT_FOUND' : 'ERR_GUID_NOT_FOUND'
     const key = muidKey(row.appId, row.muid)

@@ -1,8 +1,15 @@
-import { type ImportMessage, importedId, limits, readEpochSeconds, readOptionalTime } from '@parley/contract'
+import {
+  type ImportMessage,
+  importedId,
+  limits,
+  mediaTypes,
+  readEpochSeconds,
+  readOptionalTime,
+} from '@parley/contract'
 import { systemUid } from '../../../chat/apps.ts'
 import { type JsonText, toJson } from '../../../chat/json.ts'
 import type { ConversationKind } from '../../../chat/kind.ts'
-import { attachmentsOf, fileKinds, traits, traitsOf } from '../../../chat/messages/traits.ts'
+import { attachmentsOf, traits, traitsOf } from '../../../chat/messages/traits.ts'
 import { removeReserved } from '../content.ts'
 import { mentionedIn } from '../mentions/text.ts'
 
@@ -105,8 +112,6 @@ export function toImportRow(appId: number, message: ImportMessage): ImportRow {
 }
 
 const uncounted = ['call', 'action']
-
-const mediaTypes: readonly string[] = fileKinds
 
 function contentOf(category: string, type: string, sent: ImportMessage['data']): Record<string, unknown> {
   const data: Record<string, unknown> = { ...sent }

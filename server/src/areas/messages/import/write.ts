@@ -20,6 +20,7 @@ import {
   writeReactions,
   writeSteps,
 } from './statements.ts'
+import { holdNamed } from './users.ts'
 
 /** What became of a row. */
 export type ImportResult =
@@ -68,12 +69,14 @@ export async function writeImportWithin(
 async function writeIn(tx: Transaction, known: KnownPairs, rows: readonly ImportRow[]): Promise<ImportResult[]> {
   const now = Math.floor(Date.now() / 1000)
   const bringsIds = rows.some(({ givenId }) => givenId !== null)
-  const [conversations, stored, drawn] = await Promise.all([
+  // In this order: an erasure locks its user first, and then conversations.
+  const [isAdmitted, conversations, stored, drawn] = await Promise.all([
+    holdNamed(tx, rows),
     lockAll(tx, known, rows, now),
     readKnown(tx, rows),
     bringsIds ? [] : drawIds(tx, rows.length),
   ])
-  const plan = planImport(rows, conversations, stored)
+  const plan = planImport(rows, conversations, stored, isAdmitted)
   const numbered = number(plan, bringsIds ? await giveIds(tx, plan, now) : drawn)
   if (numbered.size > 0) await store(tx, [...numbered.values()])
   const holderOf = plan.includes('ERR_IMPORT_MUID_ALREADY_EXISTS') ? idsByMuid(stored) : undefined

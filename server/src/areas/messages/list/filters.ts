@@ -1,6 +1,7 @@
+import { fileKinds } from '@parley/contract'
 import { sql } from 'kysely'
 import { storedKind } from '../../../chat/kind.ts'
-import { type AttachmentKind, fileKinds, traits } from '../../../chat/messages/traits.ts'
+import { type AttachmentKind, traits } from '../../../chat/messages/traits.ts'
 import { isThereSql } from '../../../chat/sight/participation.ts'
 import type { Fragment } from '../../../store/statement.ts'
 import { needsActingUser } from '../errors.ts'

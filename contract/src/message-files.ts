@@ -1,0 +1,38 @@
+import { limits } from './limits.ts'
+
+/** The kinds of files, and the types of the messages of category `message` that name them. */
+export const fileKinds = ['image', 'file', 'audio', 'video'] as const
+export const mediaTypes: readonly string[] = fileKinds
+
+/** What is wrong with how a message names its files. */
+export interface FilesFault {
+  readonly kind: 'no-list' | 'no-attachment' | 'no-file'
+  /** Of what is wrong, within `data`: `attachments/0/url`. */
+  readonly path: string
+  /** What is there; undefined where nothing is. */
+  readonly value?: unknown
+}
+
+/**
+ * What is wrong with the files of a message of a media type. It refers to them by their addresses: in `attachments`, or to a
+ * single one in `url`; whatever else is known of a file may be left out. The same holds for what is sent and what is
+ * imported: a history must not lose what the service has taken itself.
+ */
+export function* faultsOfFiles(data: Readonly<Record<string, unknown>>): Generator<FilesFault> {
+  const { attachments = [], url } = data
+  if (!Array.isArray(attachments)) return yield { kind: 'no-list', path: 'attachments', value: attachments }
+  for (const [place, attachment] of attachments.entries()) {
+    const path = `attachments/${place}`
+    if (typeof attachment !== 'object' || attachment === null) yield { kind: 'no-attachment', path, value: attachment }
+    else if (!isWebAddress(attachment.url)) yield { kind: 'no-attachment', path: `${path}/url`, value: attachment.url }
+  }
+  if (attachments.length > 0 || isWebAddress(url)) return
+  yield { kind: 'no-file', path: url === undefined ? 'attachments' : 'url', value: url }
+}
+
+/** Whether something is an absolute http or https URL that is not too long. */
+export function isWebAddress(value: unknown): value is string {
+  return (
+    typeof value === 'string' && /^https?:\/\//i.test(value) && value.length <= limits.urlLength && URL.canParse(value)
+  )
+}

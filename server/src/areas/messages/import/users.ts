@@ -1,0 +1,60 @@
+import { plainArray, textArray } from '../../../store/arrays.ts'
+import type { Transaction } from '../../../store/database.ts'
+import { statement } from '../../../store/statement.ts'
+import type { ImportRow } from './row.ts'
+
+/** In the order of everybody who locks users. Whoever is erased at this moment is waited for, and is not among them then. */
+const lock = statement(`
+  select u.app_id as "appId", u.uid
+  from (
+    select distinct r.app_id, r.uid
+    from unnest($1::int[], $2::text[]) as r(app_id, uid)
+    order by r.app_id, r.uid
+  ) w
+  cross join lateral (
+    select app_id, uid
+    from users
+    where app_id = w.app_id
+    and uid = w.uid
+    for key share
+  ) u`)
+
+interface NamedUser {
+  readonly appId: number
+  readonly uid: string
+}
+
+/**
+ * Holds everybody whom rows cannot do without until the transaction ends, before it locks anything else: nobody erases them
+ * meanwhile, and who was erased since the rows were admitted does not come back with them.
+ * @returns whether all of them are there, of each row
+ */
+export async function holdNamed(tx: Transaction, rows: readonly ImportRow[]): Promise<(row: ImportRow) => boolean> {
+  const found = await tx.query<NamedUser>(lock, columnsOf([...namedIn(rows).values()]))
+  const present = new Set(found.map(nameOf))
+  return (row) => uidsOf(row).every((uid) => present.has(nameOf({ appId: row.appId, uid })))
+}
+
+function namedIn(rows: readonly ImportRow[]): ReadonlyMap<string, NamedUser> {
+  const named = new Map<string, NamedUser>()
+  for (const row of rows) {
+    for (const uid of uidsOf(row)) named.set(nameOf({ appId: row.appId, uid }), { appId: row.appId, uid })
+  }
+  return named
+}
+
+/** Sender, receiver, and who reacted or saved it: those without whom a record is not admitted. */
+function uidsOf({ sender, kind, receiver, reactions, saves }: ImportRow): string[] {
+  const uids = kind === 'user' ? [sender, receiver] : [sender]
+  for (const { uid } of reactions) uids.push(uid)
+  for (const { uid } of saves) uids.push(uid)
+  return uids
+}
+
+function nameOf({ appId, uid }: NamedUser): string {
+  return `${appId} ${uid}`
+}
+
+function columnsOf(named: readonly NamedUser[]) {
+  return [plainArray(named.map(({ appId }) => appId)), textArray(named.map(({ uid }) => uid))]
+}
