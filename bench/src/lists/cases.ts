@@ -200,6 +200,16 @@ function histories({ crowdMiddle, talkMiddle, middle }: Landmarks): ListCase[] {
   ]
 }
 
+/** What was changed since it was sent, by the time of the change. */
+function onlyChanged({ sentAt }: Place): Record<string, string> {
+  return {
+    'only what was changed since': `updatedAt=${sentAt}&affix=append&onlyUpdates=true&limit=30`,
+    'only what was changed before': `updatedAt=${sentAt}&affix=prepend&onlyUpdates=true&limit=30`,
+    'only what was changed since, within a time': `updatedAt=${sentAt}&affix=append&updatedAt[from]=${sentAt}&limit=30`,
+    'only what was changed since, of a type': `updatedAt=${sentAt}&affix=append&onlyUpdates=true&type=image&limit=30`,
+  }
+}
+
 /** What a user sees of all their conversations together. */
 function messagesOfUser({ middle, nearEnd }: Landmarks): ListCase[] {
   return [
@@ -214,6 +224,7 @@ function messagesOfUser({ middle, nearEnd }: Landmarks): ListCase[] {
         'since lately': from(nearEnd, 'append'),
         'changed since lately': `updatedAt=${nearEnd.sentAt}&affix=append&limit=30`,
         'changed since the middle': `updatedAt=${middle.sentAt}&affix=append&limit=30`,
+        ...onlyChanged(middle),
         unread: 'limit=30&unread=true',
         'count of unread': 'unread=true&count=true',
         undelivered: 'limit=30&undelivered=true',
@@ -244,6 +255,7 @@ function messagesOfApp({ middle, nearEnd }: Landmarks): ListCase[] {
       'changed since lately': `updatedAt=${nearEnd.sentAt}&affix=append&limit=30`,
       'changed since the middle': `updatedAt=${middle.sentAt}&affix=append&limit=30`,
       'changed before the middle': `updatedAt=${middle.sentAt}&affix=prepend&limit=30`,
+      ...onlyChanged(middle),
       'of a conversation': 'affix=prepend&limit=30&conversationId=group_crowd',
       'of a sender': 'affix=prepend&limit=30&sender=busy',
       'of a category': 'affix=prepend&limit=30&category=custom',
@@ -275,17 +287,23 @@ const searched = {
 type Searched = keyof typeof searched
 
 /** Searches in messages: of all conversations of who has many and who has few, of one conversation, of the app. */
-function searches({ thread }: Landmarks): ListCase[] {
+function searches({ thread, middle }: Landmarks): ListCase[] {
   const query = (name: Searched, rest: string) => `searchKey=${encodeURIComponent(searched[name])}&${rest}`
   const pagesOf = (...names: Searched[]) =>
     Object.fromEntries(names.map((name) => [name, query(name, 'affix=prepend&limit=30')]))
   const countsOf = (...names: Searched[]) =>
     Object.fromEntries(names.map((name) => [`count of ${name}`, query(name, 'count=true')]))
   const pages = pagesOf(...(Object.keys(searched) as Searched[]))
+  const onlyChanged = Object.fromEntries(
+    (Object.keys(searched) as Searched[]).map((name) => [
+      `${name}, only what was changed since`,
+      query(name, `updatedAt=${middle.sentAt}&affix=append&onlyUpdates=true&limit=30`),
+    ]),
+  )
   const both = { ...pages, ...countsOf('a frequent word', 'a rare word', 'a letter', 'a Chinese word') }
   const some = pagesOf('a frequent word', 'a rare word')
   return [
-    ...asked('search of a busy user', '/messages', both, 'busy'),
+    ...asked('search of a busy user', '/messages', { ...both, ...onlyChanged }, 'busy'),
     ...asked('search of a quiet user', '/messages', both, 'u7'),
     ...asked('search of the app', '/messages', both),
     ...asked('search in a talk', '/users/u1/messages', both, 'busy'),

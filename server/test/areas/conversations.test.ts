@@ -1,6 +1,8 @@
+import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { createGroup, dataOf, refusal, say, sayInGroup } from '../support/chat.ts'
-import { createUsers, createWorld, type World } from '../support/world.ts'
+import { untilWaitedFor } from '../support/waiters.ts'
+import { type Answer, createUsers, createWorld, type World } from '../support/world.ts'
 
 const ids = (conversations: Array<{ conversationId: string }>) =>
   conversations.map(({ conversationId }) => conversationId)
@@ -174,6 +176,33 @@ describe('marking unread', () => {
     expect(await unread(world, '/users/alice/conversation', 'bob')).toBe('1')
     await say(world, 'bob', 'alice', 'mine too')
     expect(await unread(world, '/users/alice/conversation', 'bob')).toBe('0')
+  })
+
+  it.each([
+    ['a message', true],
+    ['the newest message', false],
+  ])('from %s leaves what a reset hides meanwhile as it is', async (_, isNamed) => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    const { id } = await say(world, 'alice', 'bob', 'one')
+    await say(world, 'alice', 'bob', 'two')
+    const path = '/users/alice/conversation'
+    const asked: Array<Promise<Answer>> = []
+    await world.context.database.transaction(async (tx) => {
+      await tx.run(sql`
+        select from conversations
+        where app_id = ${world.app.appId} and first = 'alice' and second = 'bob' for update`)
+      asked.push(world.delete(path, { preserveOrder: true }, { as: 'bob' }))
+      await untilWaitedFor(tx)
+      // Where the message stands is looked up before it is this one's turn.
+      asked.push(world.delete(`${path}/read`, isNamed ? { messageId: id } : undefined, { as: 'bob' }))
+      await untilWaitedFor(tx, 2)
+    })
+    for (const answer of await Promise.all(asked)) dataOf(answer)
+    expect(await unread(world, path, 'bob')).toBe('0')
+    const listed = (query: string) => world.get(`/conversations${query}`, { as: 'bob' })
+    expect(dataOf(await listed('')).map((c: { unreadMessageCount: string }) => c.unreadMessageCount)).toEqual(['0'])
+    expect(dataOf(await listed('?unread=true'))).toEqual([])
   })
 })
 

@@ -109,6 +109,22 @@ describe('Judges', () => {
     expect(drafts[2]?.content.data).toMatchObject({ text: 're', metadata: { a: 1 } })
   })
 
+  it('are not asked again about what is stored already', async () => {
+    const world = await chatWorld()
+    const texts: unknown[] = []
+    const error = new ApiError('ERR_BLOCKED_BY_WEBHOOK', 'It has been said.')
+    const asked = addJudge(world, ({ content: { data } }) => {
+      if (texts.includes(data.text)) return { is: 'refused', error }
+      texts.push(data.text)
+      return pass
+    })
+    const first = await say(world, 'alice', 'bob', 'hi', { muid: 'm' })
+    expect((await say(world, 'alice', 'bob', 'hi', { muid: 'm' })).id).toBe(first.id)
+    expect(asked).toEqual(['hi'])
+    const other = await world.post('/messages', { ...toBob('hi'), muid: 'other' }, alice)
+    expect(refusal(other)).toBe('403 ERR_BLOCKED_BY_WEBHOOK')
+  })
+
   it('are not asked about what the rules refuse', async () => {
     const world = await chatWorld()
     const { id } = await say(world, 'alice', 'bob', 'hi')

@@ -158,6 +158,11 @@ describe('a file sent with a message', () => {
     const again = dataOf(await sendForm(world, { ...toBob, muid: 'same' }, [picture]))
     expect(again.id).toBe(first.id)
     expect(await keptFiles(world)).toBe(1)
+    // Nor where nothing may be sent by now; whoever sends it again gets what is stored.
+    dataOf(await world.post('/users/bob/blockedusers', { blockedUids: ['alice'] }))
+    expect(dataOf(await sendForm(world, { ...toBob, muid: 'same' }, [picture])).id).toBe(first.id)
+    expect(refusal(await sendForm(world, { ...toBob, muid: 'other' }, [picture]))).toBe('403 ERR_BLOCKED_SENDER')
+    expect(await keptFiles(world)).toBe(1)
   })
 
   it('is one of ten at most, and only where files are taken', async () => {

@@ -241,6 +241,117 @@ describe('a muid that is sent again', () => {
   })
 })
 
+describe('a muid that is sent again where sending is forbidden by now', () => {
+  const toBob = (text: string, muid: string) => ({ receiver: 'bob', receiverType: 'user', data: { text }, muid })
+  const toTeam = (text: string, muid: string) => ({ receiver: 'team', receiverType: 'group', data: { text }, muid })
+  const alice = { as: 'alice' }
+
+  async function scene() {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob', 'carol')
+    await createGroup(world, 'team', 'bob', { participants: ['alice', 'carol'] })
+    const stored = dataOf(await world.post('/messages', toBob('hi', 'same'), alice))
+    const storedInTeam = dataOf(await world.post('/messages', toTeam('hi', 'same'), alice))
+    return { world, stored, storedInTeam }
+  }
+
+  it('answers the message stored to whom the receiver has blocked, and refuses what is new', async () => {
+    const { world, stored } = await scene()
+    dataOf(await world.post('/users/bob/blockedusers', { blockedUids: ['alice'] }))
+    expect(dataOf(await world.post('/messages', toBob('hi', 'same'), alice)).id).toBe(stored.id)
+    expect(refusal(await world.post('/messages', toBob('hi', 'other'), alice))).toBe('403 ERR_BLOCKED_SENDER')
+    // A muid is its sender's own, in one conversation.
+    dataOf(await world.post('/users/carol/blockedusers', { blockedUids: ['alice'] }))
+    const toCarol = await world.post('/messages', { ...toBob('hi', 'same'), receiver: 'carol' }, alice)
+    expect(refusal(toCarol)).toBe('403 ERR_BLOCKED_SENDER')
+    expect(refusal(await world.post('/messages', toBob('hi', 'same'), { as: 'nobody' }))).toBe('404 ERR_UID_NOT_FOUND')
+    expect(texts(await world.get('/users/bob/messages', alice))).toEqual(['hi'])
+  })
+
+  it('answers it to each of several receivers on its own', async () => {
+    const { world, stored, storedInTeam } = await scene()
+    dataOf(await world.post('/users/bob/blockedusers', { blockedUids: ['alice'] }))
+    dataOf(await world.post('/users/carol/blockedusers', { blockedUids: ['alice'] }))
+    const multipleReceivers = { uids: ['bob', 'carol'], guids: ['team'] }
+    const again = await world.post('/messages', { multipleReceivers, data: { text: 'hi' }, muid: 'same' }, alice)
+    expect(dataOf(again)).toMatchObject({
+      uids: {
+        bob: { success: true, data: { id: stored.id } },
+        carol: { success: false, error: { code: 'ERR_BLOCKED_SENDER' } },
+      },
+      guids: { team: { success: true, data: { id: storedInTeam.id } } },
+    })
+  })
+
+  it('answers whoever was kicked their own message, and nothing that was said around it since', async () => {
+    const { world, storedInTeam } = await scene()
+    const quoting = {
+      ...toTeam('as bob said', 'quoting'),
+      quotedMessageId: (await sayInGroup(world, 'bob', 'team', 'x')).id,
+    }
+    const quoted = dataOf(await world.post('/messages', quoting, alice))
+    expect(quoted.quotedMessage.data.text).toBe('x')
+    dataOf(await world.delete('/groups/team/members/alice'))
+    dataOf(await world.post(`/messages/${storedInTeam.id}/reactions/heart`, {}, { as: 'bob' }))
+    const again = dataOf(await world.post('/messages', toTeam('hi', 'same'), alice))
+    expect(again).toMatchObject({ id: storedInTeam.id, muid: 'same', data: { text: 'hi' } })
+    expect(again.data.reactions).toBeUndefined()
+    const quotedAgain = dataOf(await world.post('/messages', quoting, alice))
+    expect(quotedAgain).toMatchObject({ id: quoted.id, data: { text: 'as bob said' } })
+    expect(quotedAgain.quotedMessage).toBeUndefined()
+    expect(refusal(await world.post('/messages', toTeam('hi', 'other'), alice))).toBe('403 ERR_GROUP_NOT_JOINED')
+  })
+
+  it('answers it to those whose role or scope may not send any more', async () => {
+    const { world, stored, storedInTeam } = await scene()
+    const denied = { permissions: { sendMessage: 'deny' } }
+    dataOf(await world.put('/groups/team/scopes/participant/permissions', denied))
+    expect(dataOf(await world.post('/messages', toTeam('hi', 'same'), alice)).id).toBe(storedInTeam.id)
+    expect(refusal(await world.post('/messages', toTeam('hi', 'other'), alice))).toBe('403 ERR_PERMISSION_DENIED')
+    dataOf(await world.put('/roles/default/permissions', denied))
+    expect(dataOf(await world.post('/messages', toBob('hi', 'same'), alice)).id).toBe(stored.id)
+    expect(refusal(await world.post('/messages', toBob('hi', 'other'), alice))).toBe('403 ERR_PERMISSION_DENIED')
+  })
+
+  it('answers it where the message that it quotes is gone for good', async () => {
+    const { world } = await scene()
+    const quoted = await say(world, 'bob', 'alice', 'quote me')
+    const quoting = { ...toBob('so he said', 'quoting'), quotedMessageId: quoted.id }
+    const first = dataOf(await world.post('/messages', quoting, alice))
+    dataOf(await world.delete(`/messages/${quoted.id}`, { permanent: true }))
+    expect(dataOf(await world.post('/messages', quoting, alice)).id).toBe(first.id)
+    const other = await world.post('/messages', { ...quoting, muid: 'other' }, alice)
+    expect(refusal(other)).toBe('404 ERR_MESSAGE_ID_NOT_FOUND')
+  })
+
+  it('answers a reply in a thread that its sender does not see any more, and tells nobody else of it', async () => {
+    const { world } = await scene()
+    const parent = await sayInGroup(world, 'bob', 'team', 'parent')
+    const reply = { data: { text: 're' }, muid: 'reply' }
+    const path = `/messages/${parent.id}/thread`
+    const first = dataOf(await world.post(path, reply, alice))
+    dataOf(await world.delete('/groups/team/members/alice'))
+    expect(dataOf(await world.post(path, reply, alice))).toMatchObject({ id: first.id, parentId: parent.id })
+    const several = { data: { text: 're' }, muid: 'reply', multipleReceivers: { guids: ['team'] } }
+    expect(dataOf(await world.post(path, several, alice)).guids.team).toMatchObject({ data: { id: first.id } })
+    expect(refusal(await world.post(path, { ...reply, muid: 'other' }, alice))).toBe('404 ERR_MESSAGE_ID_NOT_FOUND')
+    expect(refusal(await world.post(path, reply, { as: 'nobody' }))).toBe('404 ERR_UID_NOT_FOUND')
+    dataOf(await world.delete('/groups/team/members/carol'))
+    expect(refusal(await world.post(path, reply, { as: 'carol' }))).toBe('404 ERR_MESSAGE_ID_NOT_FOUND')
+  })
+
+  it('answers what a bot has sent', async () => {
+    const { world } = await scene()
+    dataOf(await world.post('/roles', { role: 'bot', name: 'Bot' }))
+    dataOf(await world.post('/users', { uid: 'helper', name: 'Helper', role: 'bot' }))
+    const first = dataOf(await world.post('/bots/helper/messages', toBob('beep', 'same')))
+    dataOf(await world.post('/users/bob/blockedusers', { blockedUids: ['helper'] }))
+    expect(dataOf(await world.post('/bots/helper/messages', toBob('beep', 'same'))).id).toBe(first.id)
+    const other = await world.post('/bots/helper/messages', toBob('beep', 'other'))
+    expect(refusal(other)).toBe('403 ERR_BLOCKED_SENDER')
+  })
+})
+
 describe('many senders at once', () => {
   it('store every message, once, in the order of their ids', async () => {
     const world = await createWorld()

@@ -2,14 +2,19 @@ import { sql } from 'kysely'
 import type { Transaction } from '../../src/store/database.ts'
 import { until } from './until.ts'
 
-/** Waits until so many connections wait for what a transaction has locked. */
+/** Waits until so many connections wait for what a transaction has locked, one behind the other where they want the same row. */
 export async function untilWaitedFor(tx: Transaction, waiters = 1): Promise<void> {
   await until(async () => {
     const [row] = await tx.run<{ count: number }>(sql`
-      select count(distinct pid)::int as count
-      from pg_locks
-      where not granted
-      and pg_backend_pid() = any(pg_blocking_pids(pid))`)
+      with recursive waiting as (
+        select pg_backend_pid() as pid
+        union
+        select l.pid
+        from (select distinct pid from pg_locks where not granted) l
+        join waiting w on w.pid = any(pg_blocking_pids(l.pid))
+      )
+      select count(*)::int - 1 as count
+      from waiting`)
     return row !== undefined && row.count >= waiters
   })
 }

@@ -127,7 +127,8 @@ const markRead = statement(`
   ),${telling('read')}`)
 
 /**
- * Moves the user's unread pointer back to just before a message, unless it is further back already. The next message that
+ * Moves the user's unread pointer back to just before a message, unless it is further back already, or a reset has hidden the
+ * message since it was looked up: counts go by the pointer, and what is hidden is not unread. The next message that
  * they send must move it up again, so the conversation forgets that they may have been the last sender.
  */
 const markUnread = statement(`
@@ -139,6 +140,7 @@ const markUnread = statement(`
     where s.app_id = $1 and s.uid = $2 and s.conversation = $3
     and c.app_id = $1 and c.key = $3
     and (s.unread_sent_at, s.unread_id) >= ($4, $5)
+    and ($4, $5) > (s.cleared_sent_at, s.cleared_id)
     returning s.conversation
   )
   update conversations c

@@ -4,12 +4,14 @@ import { between, writeBetween } from '../../chat/messages/entities.ts'
 import { readMentions } from '../../chat/messages/mentions.ts'
 import { showModeration } from '../../chat/messages/moderation.ts'
 import { type RenderOptions, renderMessage, viewOfNew, writeMessage } from '../../chat/messages/render.ts'
-import { readByMuid, type StoredMessage } from '../../chat/messages/rows.ts'
-import { showMessages, showQuoted } from '../../chat/messages/show.ts'
+import type { StoredMessage } from '../../chat/messages/rows.ts'
+import { type ShowOptions, showAlone, showMessages } from '../../chat/messages/show.ts'
 import { statusOfTraits } from '../../chat/moderation/verdict.ts'
-import { changedTooOften } from '../../chat/writing/refusals.ts'
+import { readVisible } from '../../chat/sight/sight.ts'
+import { requireActiveUser } from '../../chat/users/require.ts'
 import type { Context } from '../../context.ts'
 import type { Content } from './content.ts'
+import type { Sending } from './repeat.ts'
 import type { MessageRow, WrittenRow } from './write/row.ts'
 
 /** A message that was sent, made when it is wanted: for those who listen, and as whoever sent it sees it. */
@@ -21,14 +23,34 @@ export interface SentMessage {
   mentionsSomebody(): boolean
 }
 
-/** A repeated muid is answered with the message that is stored. */
-export async function showStored(context: Context, row: MessageRow): Promise<SentMessage> {
-  const stored = await readByMuid(context.database, row.appId, { ...row, muid: row.muid ?? '' })
-  if (stored === undefined) throw changedTooOften()
-  const [message] = await showMessages(context.database, row.appId, [stored], { viewer: row.sender, withTags: true })
-  const render = () => message as Message
-  const mentionsSomebody = () => message?.data.mentions !== undefined
-  return { renderForAll: render, render, write: () => toJson(message as Message), mentionsSomebody }
+/**
+ * A repeated muid is answered with the message that is stored. Whoever does not see it any more, as one who was kicked, gets what
+ * they said, and nothing of what others did with it.
+ */
+export async function showStored(
+  context: Pick<Context, 'database' | 'policies'>,
+  { app: { appId }, caller }: Pick<Sending, 'app' | 'caller'>,
+  stored: StoredMessage,
+): Promise<SentMessage> {
+  const { database } = context
+  const message = await show()
+  const render = () => message
+  const mentionsSomebody = () => message.data.mentions !== undefined
+  return { renderForAll: render, render, write: () => toJson(message), mentionsSomebody }
+
+  async function show(): Promise<Message> {
+    const options = { viewer: stored.sender, withTags: true }
+    if (caller.kind === 'app') return showWhole(options)
+    const { role } = await requireActiveUser(database, appId, stored.sender)
+    const viewer = { uid: stored.sender, policy: await context.policies.of(appId, role) }
+    const isSeen = (await readVisible(database, appId, viewer, [stored])).has(stored.id)
+    return isSeen ? showWhole({ ...options, policy: viewer.policy }) : showAlone(database, appId, stored, options)
+  }
+
+  async function showWhole(options: ShowOptions): Promise<Message> {
+    const [message] = await showMessages(database, appId, [stored], options)
+    return message as Message
+  }
 }
 
 /** What was sent just now as the answer shows it, out of what is in memory. */
@@ -81,7 +103,7 @@ async function readAround(
   viewer: string | undefined,
 ): Promise<RenderOptions> {
   const mentions = mentioned && (await readMentions(database, appId, [{ id, mentioned }], { viewer }))
-  const quotedMessage = quoted && (await showQuoted(database, appId, quoted, viewer))
+  const quotedMessage = quoted && (await showAlone(database, appId, quoted, { viewer }))
   const addition = mentions?.get(id)
   const status = statusOfTraits(traits)
   if (status === undefined) return { withTags: true, additions: addition && [addition], quotedMessage }

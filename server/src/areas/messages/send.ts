@@ -1,6 +1,5 @@
 import { type AnswerOf, ApiError, type BodyOf, type ErrorBody, type Message, type sendMessage } from '@parley/contract'
 import { Serialized } from '../../call.ts'
-import { systemUid } from '../../chat/apps.ts'
 import { type App, actingDevice, type Caller } from '../../chat/identity.ts'
 import { type JsonText, toJson } from '../../chat/json.ts'
 import type { ConversationKind } from '../../chat/kind.ts'
@@ -10,7 +9,7 @@ import { recordsOf } from '../../chat/moderation/records.ts'
 import { decide, traitsOfStatus } from '../../chat/moderation/verdict.ts'
 import { messageTraits, sendKeyOf } from '../../chat/writing/deeds.ts'
 import { noScopes } from '../../chat/writing/group-judge.ts'
-import { type Draft, passJudges } from '../../chat/writing/judges.ts'
+import { type Draft, isJudgedOutside, passJudges } from '../../chat/writing/judges.ts'
 import { requireMayWrite } from '../../chat/writing/may-write.ts'
 import { changedTooOften, refusalError } from '../../chat/writing/refusals.ts'
 import { judgeByRoles } from '../../chat/writing/role-rules.ts'
@@ -20,6 +19,7 @@ import { type Content, checkContent } from './content.ts'
 import { emptyReceiver } from './errors.ts'
 import { publishSent, sendSubscriptions, tellSender } from './publish.ts'
 import { isRelated, readRelated, unrelated } from './related.ts'
+import { findRepeated, requireRepeated, type Sending, senderOf } from './repeat.ts'
 import { readTarget, type Target } from './target.ts'
 import type { MessageRow } from './write/row.ts'
 
@@ -85,15 +85,31 @@ async function outcomeOf(sending: Promise<SentMessage>): Promise<Outcome> {
 
 const maxJudgements = 5
 
+/** Sends to one receiver. What is stored already is answered as it is, whatever has to be said against sending it by now. */
 async function sendTo(
   context: Context,
   app: App,
   caller: Caller,
-  sent: Content,
+  content: Content,
   body: SendBody,
   target: Target,
 ): Promise<SentMessage> {
-  const sender = caller.kind === 'user' ? caller.uid : systemUid
+  const sending: Sending = { app, caller, target, muid: body.muid }
+  // Nobody outside is asked again. Where nobody is, the batch finds out by itself.
+  if (body.muid !== undefined && (await isJudgedOutside(context.judges, app))) {
+    const stored = await findRepeated(context, sending)
+    if (stored !== undefined) return showStored(context, sending, stored)
+  }
+  try {
+    return await sendOnce(context, sending, content, body)
+  } catch (error) {
+    return showStored(context, sending, await requireRepeated(context, sending, error))
+  }
+}
+
+async function sendOnce(context: Context, sending: Sending, sent: Content, body: SendBody): Promise<SentMessage> {
+  const { app, caller, target } = sending
+  const sender = senderOf(caller)
   const related = isRelated(body) ? await readRelated(context, app, sender, target, body) : unrelated
   const asApp = caller.kind === 'app'
   const key = sendKeyOf(related.parent?.id)
@@ -159,8 +175,10 @@ async function sendTo(
     }
     if (written.refusal === 'NO_CONVERSATION') throw changedTooOften()
     if (written.refusal !== null) throw refusalError(written.refusal, { ...row, says: deed.says })
+    if (written.id === null) {
+      return showStored(context, sending, await requireRepeated(context, sending, changedTooOften()))
+    }
     const { quoted } = related
-    if (written.id === null) return showStored(context, row)
     if (row.moderation?.held?.questions) context.questions.wake()
     if (row.moderation?.decisions.some(({ acted }) => !acted)) context.moderationActions.soon(app, written.id)
     const show = () => showSent(context, row, written, content, quoted)

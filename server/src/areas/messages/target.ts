@@ -23,6 +23,22 @@ export function readTarget({
   return { kind: receiverType, receiver: receiver.toLowerCase() }
 }
 
+/** The receivers that a body names, of a form that is still being read as far as they have come. */
+export function targetsOf({
+  receiver,
+  receiverType,
+  multipleReceivers,
+}: Pick<BodyOf<typeof sendMessage>, 'receiver' | 'receiverType' | 'multipleReceivers'>): Target[] {
+  if (multipleReceivers !== undefined) {
+    const { uids = [], guids = [] } = multipleReceivers
+    return [
+      ...uids.map((uid): Target => ({ kind: 'user', receiver: uid.toLowerCase() })),
+      ...guids.map((guid): Target => ({ kind: 'group', receiver: guid.toLowerCase() })),
+    ]
+  }
+  return receiver === undefined || receiverType === undefined ? [] : [readTarget({ receiver, receiverType })]
+}
+
 /** @throws 404 for an unknown user or group; 403 for a group that the sender is not a member of */
 export async function requireReceiver(
   on: Queryable,

@@ -139,20 +139,20 @@ async function readParts(
 }
 
 /**
- * A message as it is shown inside another one that quotes it: without what hangs on it, but for its mentions and
- * where moderation stands with it.
+ * A message without what hangs on it, but for its mentions and where moderation stands with it: as it is shown inside another one
+ * that quotes it, and to a sender who does not see it any more.
  */
-export async function showQuoted(
+export async function showAlone(
   on: Queryable,
   appId: number,
   row: StoredMessage,
-  viewer: string | undefined,
+  { viewer, withTags }: Pick<ShowOptions, 'viewer' | 'withTags'>,
 ): Promise<Message> {
   const [entities, added] = await Promise.all([
     readEntities(on, appId, [row], viewer),
     readAdditionsInside(on, appId, [row], { viewer }),
   ])
-  return renderMessage(row, createAround(entities)(row), { additions: added(row.id) })
+  return renderMessage(withoutReceipts(row), createAround(entities)(row), { withTags, additions: added(row.id) })
 }
 
 /** What features add to messages that are shown inside others, by id. */

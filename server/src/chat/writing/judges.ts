@@ -59,6 +59,15 @@ export async function isJudged(judges: readonly Judge[], { appId }: App): Promis
   return (await concernedBy(judges, appId)).length > 0
 }
 
+/** Whether somebody outside judges messages of an app. */
+export async function isJudgedOutside(judges: readonly Judge[], { appId }: App): Promise<boolean> {
+  return (await concernedBy(judges, appId)).some(asksOutside)
+}
+
+function asksOutside({ isLocal }: Judge): boolean {
+  return isLocal !== true
+}
+
 /** What judges leave of a message. */
 export interface Judged {
   /** What is to be stored. */
@@ -84,7 +93,7 @@ export async function passJudges(
   const concerned = await concernedBy(judges, appId)
   if (concerned.length === 0) return { content, outcome: undefined }
 
-  if (concerned.some(({ isLocal }) => isLocal !== true)) await requireMayWrite()
+  if (concerned.some(asksOutside)) await requireMayWrite()
   let judged: Judged = { content, outcome: undefined }
   for (const judge of concerned) {
     const verdict = await judge.judge(describe(judged.content))

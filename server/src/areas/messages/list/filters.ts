@@ -6,6 +6,7 @@ import { isThereSql } from '../../../chat/sight/participation.ts'
 import type { Fragment } from '../../../store/statement.ts'
 import { needsActingUser } from '../errors.ts'
 import { mentionsAnybody, mentionsAnyOf } from '../mentions/filters.ts'
+import { hasChanged } from './sources.ts'
 
 /** The filters of the message lists, as their queries give them. */
 export interface MessageFilters {
@@ -48,6 +49,11 @@ export interface MessageFilters {
 export function rareConditions({ category, type }: MessageFilters): Fragment[] {
   if (category !== undefined && category !== 'message') return [sql`m.category = ${category}`]
   return type === undefined || type === 'text' ? [] : [sql`m.type = ${type}`]
+}
+
+/** Whether all messages that the conditions leave have changed since they were sent. */
+export function asksForChanges(filters: MessageFilters): boolean {
+  return filters.onlyUpdates === true || (filters['updatedAt[from]'] ?? filters['updatedAt[to]']) !== undefined
 }
 
 /** What every message of a list is: there at all, and for whoever looks. */
@@ -114,7 +120,7 @@ export function filterConditions(
   add(filters.hideReplies, () => sql`m.parent_id is null`)
   add(filters.hideDeleted, () => sql`m.deleted_at is null`)
   add(filters.onlyDeleted, () => sql`m.deleted_at is not null`)
-  add(filters.onlyUpdates, () => sql`m.updated_at <> m.sent_at`)
+  add(filters.onlyUpdates, () => hasChanged)
   add(filters.fromTimestamp, () => sql`m.sent_at >= ${filters.fromTimestamp}`)
   if (filters.fromTimestamp !== undefined) add(filters.toTimestamp, () => sql`m.sent_at <= ${filters.toTimestamp}`)
   add(filters['sentAt[from]'], () => sql`m.sent_at >= ${filters['sentAt[from]']}`)
@@ -170,7 +176,7 @@ function hasReactions(): Fragment {
 
 /** Only messages that really changed since they were sent. */
 function changed(operator: '>=' | '<=', time: number | undefined): Fragment {
-  return sql`m.updated_at <> m.sent_at and m.updated_at ${sql.raw(operator)} ${time}`
+  return sql`${hasChanged} and m.updated_at ${sql.raw(operator)} ${time}`
 }
 
 /** What a user has not read, or not received: messages of others, beyond their state `s` in the conversation. */

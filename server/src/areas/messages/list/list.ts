@@ -17,7 +17,7 @@ import { type CountRow, type Counts, countHits } from '../search/counts.ts'
 import { seekMessages } from '../search/find.ts'
 import { foldText } from '../search/fold.ts'
 import { type Selection, selectAll, selectFound } from '../search/hits.ts'
-import { filterConditions, type MessageFilters, rareConditions, viewerConditions } from './filters.ts'
+import { asksForChanges, filterConditions, type MessageFilters, rareConditions, viewerConditions } from './filters.ts'
 import { type HistoryOf, type HistoryPage, isPlain, readHistoryPage } from './history.ts'
 import { findMarked } from './marked.ts'
 import { narrowSource } from './narrow.ts'
@@ -87,7 +87,7 @@ export async function listMessages(
     return showCounts(request, counts)
   }
   const isWhole = sought === undefined && marked === undefined
-  const onlyChanged = query.onlyUpdates === true
+  const onlyChanged = asksForChanges(query)
   const rare = rareConditions(query)
   const page = await readPage(on, request, { source, select, sought, isWhole, conditions, rare, onlyChanged })
   return writePage(on, request, page)

@@ -5,7 +5,7 @@ import type { Sought } from '../search/find.ts'
 import { nearbyHits, type Selection } from '../search/hits.ts'
 import { sidesBeyond } from './narrow.ts'
 import { behind, beyond, type Paging, readingOrder } from './position.ts'
-import { type Cut, messagesIn, nextOfApp, type Source, type ViewerSource } from './sources.ts'
+import { type Cut, hasChanged, messagesIn, nextOfApp, type Source, type ViewerSource } from './sources.ts'
 
 /** What a list reads: the messages of a selection that meet the conditions. */
 export interface Reading {
@@ -57,7 +57,7 @@ export async function readCut<Row>(
   const sides = sidesBeyond(source, direction)
   const cut = { ...cutOf(direction, limit, onlyChanged, unchangedFrom(paging, where)), sides }
   const run = (page: Fragment) => on.run(show(page) as Fragment<Row>)
-  for (const nearby of await nearbyOf(on, reading, from, cut)) {
+  for (const nearby of await nearbyOf(on, reading, nextFrom(reading, paging, from), cut)) {
     const rows = await run(nearby.rows(conditions, cut))
     if (rows.length === limit || !(await isFull(on, nearby))) return rows
     if (rows.length < nearby.least) break
@@ -66,16 +66,25 @@ export async function readCut<Row>(
   return run(selection.rows(from === undefined ? conditions : [...conditions, from], cut))
 }
 
+/**
+ * What the next messages meet, whoever takes part: where they begin, and what an index has in the order of the page. Without
+ * that they would be sorted out of all that the app has said.
+ */
+function nextFrom({ onlyChanged, sought, rare }: Reading, { by }: Paging, from: Fragment | undefined): Fragment[] {
+  const begin = from === undefined ? [] : [from]
+  if (by === 'updated_at') return onlyChanged ? [...begin, hasChanged] : begin
+  return sought === undefined ? [...begin, ...rare] : begin
+}
+
 async function nearbyOf(
   on: Queryable,
-  { source, sought, isWhole, rare }: Reading,
-  from: Fragment | undefined,
+  { source, sought, isWhole }: Reading,
+  after: readonly Fragment[],
   cut: Cut,
 ): Promise<Nearby[]> {
-  if (sought !== undefined) return cut.unchanged === undefined ? nearbyHits(source, sought, from, cut.order) : []
+  if (sought !== undefined) return cut.unchanged === undefined ? nearbyHits(source, sought, after, cut.order) : []
   if (!isWhole || source.of !== 'viewer' || !(await takesPartInMuch(on, source))) return []
-  const found = cut.unchanged === undefined ? rare : []
-  const next = nextOfApp(source.appId, from === undefined ? found : [from, ...found], { ...cut, limit: nearbyRows })
+  const next = nextOfApp(source.appId, after, { ...cut, limit: nearbyRows })
   const rows: Nearby['rows'] = (conditions, page) => messagesIn(next, source, conditions, page)
   return [{ next, most: nearbyRows, least: Number.POSITIVE_INFINITY, rows }]
 }

@@ -109,6 +109,9 @@ function tailOf(cut: Cut | undefined): Fragment {
   return cut === undefined ? sql`` : sql`order by ${cut.order} limit ${cut.limit}`
 }
 
+/** A message `m` has changed since it was sent: only such are in the indexes by time of change. */
+export const hasChanged = sql`m.updated_at <> m.sent_at`
+
 /** Of one place. A message never changes before it was sent; so said, the planner knows that most have not changed. */
 function rowsWhere(conditions: readonly Fragment[], cut: Cut | undefined): Fragment {
   const { unchanged } = cut ?? {}
@@ -133,7 +136,7 @@ function rowsWhere(conditions: readonly Fragment[], cut: Cut | undefined): Fragm
             (
               select m.*
               from messages m
-              where ${allOf([...conditions, sql`m.updated_at <> m.sent_at`])}
+              where ${allOf([...conditions, hasChanged])}
               ${tailOf(cut)}
             )
           ) m

@@ -1,5 +1,4 @@
 import type { BodyOf, MessageTraits, sendMessage } from '@parley/contract'
-import { systemUid } from '../../../chat/apps.ts'
 import type { App, Caller } from '../../../chat/identity.ts'
 import { messageTraits, sendKeyOf } from '../../../chat/writing/deeds.ts'
 import { requireMayWrite } from '../../../chat/writing/may-write.ts'
@@ -7,7 +6,8 @@ import type { Context } from '../../../context.ts'
 import type { UploadedFile } from '../../../media/library.ts'
 import { type Content, checkContent } from '../content.ts'
 import { isRelated, readRelated, unrelated } from '../related.ts'
-import { readTarget, requireReceiver, type Target } from '../target.ts'
+import { requireRepeated, type Sending, senderOf } from '../repeat.ts'
+import { requireReceiver, type Target, targetsOf } from '../target.ts'
 import { dataOfForm } from './form.ts'
 
 type SendBody = BodyOf<typeof sendMessage>
@@ -29,7 +29,9 @@ export async function judgeFiles(
   let refused: unknown
   for (const target of targetsOf(body)) {
     try {
-      await judgeTarget(context, app, caller, body, target, says)
+      await judgeRepeat(context, { app, caller, target, muid: body.muid }, () =>
+        judgeTarget(context, app, caller, body, target, says),
+      )
       // Of several receivers one is enough: the others answer for themselves.
       return
     } catch (error) {
@@ -37,6 +39,15 @@ export async function judgeFiles(
     }
   }
   if (refused !== undefined) throw refused
+}
+
+/** What is stored already is answered, so its form is read to its end. */
+async function judgeRepeat(context: Context, sending: Sending, judge: () => Promise<void>): Promise<void> {
+  try {
+    await judge()
+  } catch (error) {
+    await requireRepeated(context, sending, error)
+  }
 }
 
 /** Asks whether a message with files may be sent to one receiver. @param says absent where it is not known yet */
@@ -49,7 +60,7 @@ export async function judgeTarget(
   says: MessageTraits | undefined,
 ): Promise<void> {
   const { database } = context
-  const sender = caller.kind === 'user' ? caller.uid : systemUid
+  const sender = senderOf(caller)
   const { parent } = isRelated(related) ? await readRelated(context, app, sender, target, related) : unrelated
   if (caller.kind === 'app') return requireReceiver(database, app, target, sender)
   const deed = { key: sendKeyOf(parent?.id), ...(says && { says }) }
@@ -62,16 +73,4 @@ function contentSoFar(body: SendBody, files: readonly UploadedFile[]): Content |
   if (body.category !== 'message' || body.type === undefined || body.type === 'text') return undefined
   const data = dataOfForm(body, files)
   return checkContent({ category: body.category, type: body.type, ...(data && { data }) })
-}
-
-/** The receivers that are known so far. */
-function targetsOf(body: SendBody): Target[] {
-  if (body.multipleReceivers !== undefined) {
-    const { uids = [], guids = [] } = body.multipleReceivers
-    return [
-      ...uids.map((uid): Target => ({ kind: 'user', receiver: uid.toLowerCase() })),
-      ...guids.map((guid): Target => ({ kind: 'group', receiver: guid.toLowerCase() })),
-    ]
-  }
-  return body.receiver === undefined || body.receiverType === undefined ? [] : [readTarget(body)]
 }

@@ -154,18 +154,17 @@ const maxNearbyPlaces = 30
  * The messages of a search that lie among the next of its scope. What is frequent fills a page with them, and the index,
  * which first gathers all that it knows, would be the long way; what is rare does not show among the first few, and the
  * index is asked.
- * @param from where they begin, if not at an end of the history
+ * @param after where they begin, if not at an end of the history, and what an index has in this order
  */
-export function nearbyHits(source: Source, sought: Sought, from: Fragment | undefined, order: Fragment): Nearby[] {
+export function nearbyHits(source: Source, sought: Sought, after: readonly Fragment[], order: Fragment): Nearby[] {
   return [
-    { ...hitsAmongNext(source, sought, from, { order, limit: 300 }), least: 3 },
-    { ...hitsAmongNext(source, sought, from, { order, limit: 3000 }), least: Number.POSITIVE_INFINITY },
+    { ...hitsAmongNext(source, sought, after, { order, limit: 300 }), least: 3 },
+    { ...hitsAmongNext(source, sought, after, { order, limit: 3000 }), least: Number.POSITIVE_INFINITY },
   ]
 }
 
-function hitsAmongNext(source: Source, sought: Sought, from: Fragment | undefined, cut: Cut): Omit<Nearby, 'least'> {
+function hitsAmongNext(source: Source, sought: Sought, after: readonly Fragment[], cut: Cut): Omit<Nearby, 'least'> {
   const { scope } = sought
-  const after = from === undefined ? [] : [from]
   const next =
     source.of === 'thread'
       ? messagesOf({ ...source, viewer: undefined }, after, cut)

@@ -23,7 +23,7 @@ import { sendForm } from '../media/send.ts'
 import { receiversOf, send } from '../send.ts'
 import { listThreads } from './list.ts'
 import { recallThreads } from './recall.ts'
-import { asReply } from './reply.ts'
+import { asReply, requireParent } from './reply.ts'
 import { subscribeToThread, unsubscribeFromThread } from './subscriptions.ts'
 
 /** The actions of edits and deletions of replies stand in their thread, but are none. */
@@ -34,7 +34,7 @@ export const operations = [
     sendThreadMessage,
     async ({ app, caller, actor, policy, params, files, body }, context) => {
       const viewer = { uid: actor.uid, policy }
-      const parent = await requireMessage(context.database, app, readMessageId(params.id), viewer)
+      const parent = await requireParent(context, app, caller, { viewer, id: params.id, body })
       const sendReply = (whole: typeof body) => send(context, app, caller, asReply(caller, parent, whole))
       return sendForm(context, app, files, body, sendReply)
     },
@@ -42,7 +42,7 @@ export const operations = [
       receiversOf,
       async judgeForm({ app, caller, actor, policy, params, body, files }, context) {
         const viewer = actor && { uid: actor.uid, policy }
-        const parent = await requireMessage(context.database, app, readMessageId(params.id as string), viewer)
+        const parent = await requireParent(context, app, caller, { viewer, id: params.id as string, body })
         await judgeFiles(context, app, caller, asReply(caller, parent, body), files)
       },
     },
