@@ -1240,6 +1240,7 @@ export interface PushTemplates {
 }
 
 export interface PushToken {
+  /** The auth token that registered it; front ends see only that of the request */
   authToken?: string
   pushTokenType: 'chat' | 'voip'
   /** ISO 8601 */
