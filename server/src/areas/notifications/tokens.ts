@@ -49,7 +49,7 @@ async function loginOf(context: Context, { app, caller, named }: Asking): Promis
     return loginBy(context, { uid: caller.uid, ...caller.login }, caller.device)
   }
   if (named === undefined) throw authTokenRequired()
-  const owner = await tokens.find(app, named)
+  const owner = await tokens.findNamed(app, named)
   if (owner === undefined || owner === 'over') throw unknownAuthToken()
   return loginBy(context, owner, actingDevice(caller))
 }
