@@ -1240,6 +1240,7 @@ export interface PushTemplates {
 }
 
 export interface PushToken {
+  /** The auth token that registered it; front ends see only that of the request */
   authToken?: string
   pushTokenType: 'chat' | 'voip'
   /** ISO 8601 */
@@ -3973,7 +3974,7 @@ export interface Calls {
       }
     }
   }
-  /** List what became of notifications, newest page first. Rows ascend. Without `logId`, it is the newest page; `affix=prepend` with the `logId` of `meta.previous` goes on to older ones, `append` to newer ones. */
+  /** List what became of notifications, newest page first. Rows ascend. `affix=prepend` with the `logId` of `meta.previous` goes on to older ones, `append` with that of `meta.next` to newer ones; without `logId`, `prepend` is the newest page and `append` the oldest. Unlike in other lists with a cursor, `prepend` is the default: without both it is the newest page. */
   'GET /notifications/v1/logs': {
     input: {
       messageId?: number

@@ -35,7 +35,8 @@ const usual: FormBounds = {
  */
 export interface FormReader {
   field(name: string, value: string): void
-  file(file: { name: string; mimeType: string; content: Readable }): Promise<void>
+  /** @param file its `field` is the name of its part, `name` that of the file itself */
+  file(file: { field: string; name: string; mimeType: string; content: Readable }): Promise<void>
 }
 
 /**
@@ -74,7 +75,7 @@ export async function parseForm(
         fail(error)
       }
     })
-    parser.on('file', (_field, content: BusboyFileStream, name: string | undefined, _encoding, mimeType) => {
+    parser.on('file', (field, content: BusboyFileStream, name: string | undefined, _encoding, mimeType) => {
       // At once: a form that ends within a file says so before anybody else can listen.
       content.on('error', failUnreadable)
       // The last bytes read may hold more parts; and an empty name is a file input in which nothing was chosen.
@@ -82,7 +83,7 @@ export async function parseForm(
       open.add(content)
       content.on('close', () => open.delete(content))
       content.on('limit', () => fail(fileTooLarge(name)))
-      const file = reader.file({ name, mimeType, content })
+      const file = reader.file({ field: String(field), name, mimeType, content })
       taken.push(file)
       file.catch(fail)
     })

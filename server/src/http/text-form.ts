@@ -5,8 +5,8 @@ import { parseForm } from './form.ts'
 import { restOfForm } from './uploads.ts'
 
 /**
- * Reads a form whose file is a text: its fields as a body, the file among them under its own name. A field that comes several
- * times, or whose name ends in `[]`, is a list.
+ * Reads a form whose file is a text: its fields as a body, the file among them under its own name. Files under other names are
+ * ignored, as unknown members of a body are. A field that comes several times, or whose name ends in `[]`, is a list.
  * @throws 400 for what is no form, or no text, or too large; 408 for what stalls
  */
 export async function readTextForm(
@@ -29,13 +29,14 @@ export async function readTextForm(
     stallSeconds,
     {
       field: (name, value) => void add(String(name), readField(body, String(name), value)),
-      async file({ content }) {
+      async file({ field: given, content }) {
+        if (given !== field) return void content.resume()
         if (fields.has(field)) throw badRequest([{ path: `body/${field}`, message: 'is only one file' }])
         fields.set(field, '')
         fields.set(field, await readText(content, field, bytes))
       },
     },
-    { bytes: 2 * bytes + restOfForm, fieldSize: bytes, files: 2 },
+    { bytes: 2 * bytes + restOfForm, fieldSize: bytes },
   )
   return Object.fromEntries(fields)
 }

@@ -154,6 +154,13 @@ describe('active users', () => {
     expect(await findDrift(world.context.database, world.app.appId)).toEqual([])
   })
 
+  it('are not those whose tokens the app names with its key', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice')
+    dataOf(await world.get(`/notifications/push/v1/tokens?authToken=${await tokenOf(world, 'alice')}`))
+    expect((await usageOf(world)).active_users).toBe(0)
+  })
+
   it('count when they were removed since, and whoever takes their uid is somebody else', async () => {
     const world = await createWorld()
     await createUsers(world, 'alice')

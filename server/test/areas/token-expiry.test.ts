@@ -86,6 +86,26 @@ describe('auth tokens', () => {
     expect(first).toBe((before[0] as number) - 200)
   })
 
+  it('are not used by the app that names them with its key', async () => {
+    const world = await chatWorld({ tokenIdleTimeout: 1000 })
+    const named = await tokenOf(world, 'alice')
+    await age(world, 500)
+    const before = await uses(world)
+    const byKey = () => world.get(`/notifications/push/v1/tokens?authToken=${named}`)
+    dataOf(await byKey())
+    // A later use, of another token, is written after what there was to write of this one.
+    const other = await tokenOf(world, 'alice')
+    await age(world, 200)
+    dataOf(await world.get('/me', { token: other }))
+    const [first] = await eventually(
+      () => uses(world),
+      ([, second]) => (second as number) > Date.now() / 1000 - 100,
+    )
+    expect(first).toBe((before[0] as number) - 200)
+    await age(world, 401)
+    expect(refusal(await byKey())).toBe('404 ERR_AUTH_TOKEN_NOT_FOUND')
+  })
+
   it('that were there before an idle timeout was set count from their next use', async () => {
     const world = await chatWorld({})
     const token = await tokenOf(world, 'alice')

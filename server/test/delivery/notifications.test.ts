@@ -626,6 +626,19 @@ describe('the logs', () => {
     }
   })
 
+  it('begin at the oldest where newer ones are asked for and nothing says than which', async () => {
+    const { world } = await notifiedWorld('alice', 'bob')
+    for (const text of ['1', '2', '3']) await say(world, 'alice', 'bob', text)
+    await soon(async () => expect(await logsOf(world, '?success=true')).toHaveLength(3))
+    const all = await logsOf(world)
+    const { body } = await world.get('/notifications/v1/logs?limit=2&affix=append')
+    expect(body.data).toEqual(all.slice(0, 2))
+    expect(body.meta).toEqual({ current: { limit: 2, count: 2 }, next: { affix: 'append', logId: all[1]._id } })
+    const rest = (await world.get(`/notifications/v1/logs?limit=2&affix=append&logId=${all[1]._id}`)).body
+    expect(rest.data).toEqual(all.slice(2))
+    expect(rest.meta).toEqual({ previous: { affix: 'prepend', logId: all[2]._id }, current: { limit: 2, count: 1 } })
+  })
+
   it('are paged both ways, are those of the app, and go with a user who is deleted for good', async () => {
     const { world, endpoint } = await notifiedWorld('alice', 'bob')
     for (const text of ['1', '2', '3', '4', '5']) await say(world, 'alice', 'bob', text)

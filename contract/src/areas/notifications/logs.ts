@@ -116,7 +116,7 @@ export const listNotificationLogs = defineOperation({
   path: '/notifications/v1/logs',
   summary: 'List what became of notifications, newest page first',
   description:
-    'Rows ascend. Without `logId`, it is the newest page; `affix=prepend` with the `logId` of `meta.previous` goes on to older ones, `append` to newer ones.',
+    'Rows ascend. `affix=prepend` with the `logId` of `meta.previous` goes on to older ones, `append` with that of `meta.next` to newer ones; without `logId`, `prepend` is the newest page and `append` the oldest. Unlike in other lists with a cursor, `prepend` is the default: without both it is the newest page.',
   params: NoParams,
   query: Type.Object({
     messageId: Type.Optional(id),

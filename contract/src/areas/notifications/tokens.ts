@@ -65,7 +65,11 @@ export type PushSubscription = Static<typeof PushSubscription>
 /** A registered device. */
 export const PushToken = Type.Object(
   {
-    authToken: Type.Optional(Type.String()),
+    authToken: Type.Optional(
+      Type.String({
+        description: 'The auth token that registered it; front ends see only that of the request',
+      }),
+    ),
     pushTokenType: oneOf('chat', 'voip'),
     createdAt: Type.String({ description: 'ISO 8601' }),
     updatedAt: Type.String({ description: 'ISO 8601' }),

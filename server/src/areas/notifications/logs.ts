@@ -44,23 +44,23 @@ const columns =
   d.created_at as "createdAt", d.ended_at as "endedAt", d.answer_status as "answerStatus", d.answer, d.error, m.sender,
   m.sent_at as "sentAt", r.uid as "reactionSender"`)
 
-/** A page of what became of notifications; rows ascend. */
+/** A page of what became of notifications; rows ascend. Without a word of which way to go it is the newest, as people look at them. */
 export async function listLogs(
   { database }: Pick<Context, 'database'>,
   appId: number,
   query: Query,
 ): Promise<AnswerOf<typeof listNotificationLogs>> {
   const limit = query.limit ?? limits.notificationLogLimit.default
-  const goesOn = query.affix === 'append' && query.logId !== undefined
+  const ascending = query.affix === 'append'
   const conditions = conditionsOf(appId, query)
-  if (query.logId !== undefined) conditions.push(goesOn ? sql`d.id > ${query.logId}` : sql`d.id < ${query.logId}`)
-  const rows = await selectLogs(database, conditions, { ascending: goesOn, limit: limit + 1 })
+  if (query.logId !== undefined) conditions.push(ascending ? sql`d.id > ${query.logId}` : sql`d.id < ${query.logId}`)
+  const rows = await selectLogs(database, conditions, { ascending, limit: limit + 1 })
   const hasMore = rows.length > limit
   const page = rows.slice(0, limit)
-  if (!goesOn) page.reverse()
+  if (!ascending) page.reverse()
   const [first, last] = [page[0]?.row, page.at(-1)?.row]
-  const hasOlder = goesOn || hasMore
-  const hasNewer = goesOn ? hasMore : query.logId !== undefined
+  const hasCursor = query.logId !== undefined
+  const [hasOlder, hasNewer] = ascending ? [hasCursor, hasMore] : [hasMore, hasCursor]
   return {
     data: page.map(({ log }) => log),
     meta: {

@@ -17,11 +17,13 @@ import {
   type PushTokenRow,
   readPushTokens,
   removePushTokens,
+  type WhichTokens,
   writePushToken,
 } from '../../chat/notifications/push-tokens.ts'
 import { lockUser } from '../../chat/users/locks.ts'
 import { refuseDeactivated } from '../../chat/users/require.ts'
 import type { Context } from '../../context.ts'
+import type { Secrets } from '../../store/secrets.ts'
 import { authTokenRequired, unknownAuthToken, unknownProvider, unknownPushToken, unknownTimezone } from './errors.ts'
 import { writeTimezone } from './preferences.ts'
 import { checkSubscription, requireWebPush } from './web-push.ts'
@@ -33,14 +35,21 @@ interface Login {
   readonly kind: NewPushToken['loginKind']
 }
 
+/** Who asks: a login, by its own auth token or by the one that a key names. */
+export interface Asking {
+  readonly app: App
+  readonly caller: Caller
+  readonly named: string | undefined
+}
+
 /** The auth token of the request, or the one that a key names. @throws 404 `ERR_AUTH_TOKEN_NOT_FOUND`, 400 without one */
-async function loginOf(context: Context, app: App, caller: Caller, named: string | undefined): Promise<Login> {
+async function loginOf(context: Context, { app, caller, named }: Asking): Promise<Login> {
   const { tokens } = context
   if (caller.kind === 'user' && caller.via === 'token') {
     return loginBy(context, { uid: caller.uid, ...caller.login }, caller.device)
   }
   if (named === undefined) throw authTokenRequired()
-  const owner = await tokens.find(app, named)
+  const owner = await tokens.findNamed(app, named)
   if (owner === undefined || owner === 'over') throw unknownAuthToken()
   return loginBy(context, owner, actingDevice(caller))
 }
@@ -101,7 +110,7 @@ export async function registerDevice(
   const { platform, timezone } = body
   const { kind, type, name, token } = await readDevice(context, body)
   if (timezone !== undefined && !isTimezone(timezone)) throw unknownTimezone()
-  const { uid, authDigest, kind: loginKind } = await loginOf(context, app, caller, body.authToken)
+  const { uid, authDigest, kind: loginKind } = await loginOf(context, { app, caller, named: body.authToken })
   const { database, secrets } = context
   const provider = await requireProvider(context, app, kind, body.providerId)
   await database.transaction(async (tx) => {
@@ -134,50 +143,49 @@ async function requireProvider(
   return found.key
 }
 
-/** Who asks for devices: a login, by its own auth token or by the one that a key names. */
-export interface Asking {
-  readonly app: App
-  readonly caller: Caller
-  readonly named: string | undefined
-}
-
 /** The devices of a login, or all of its user. */
 export async function listDevices(context: Context, asking: Asking, all: boolean): Promise<PushToken[]> {
-  return showAll(context, await readPushTokens(...(await chosen(context, asking, all))))
+  const { database, secrets } = context
+  const login = await loginOf(context, asking)
+  const rows = await readPushTokens(database, asking.app.appId, devicesOf(login, all))
+  return showAll(secrets, rows, asking.caller, login)
 }
 
 /** @returns those that were unregistered */
 export async function unregisterDevices(context: Context, asking: Asking, all: boolean): Promise<PushToken[]> {
-  return showAll(context, await removePushTokens(...(await chosen(context, asking, all))))
+  const { database, secrets } = context
+  const login = await loginOf(context, asking)
+  const rows = await removePushTokens(database, asking.app.appId, devicesOf(login, all))
+  return showAll(secrets, rows, asking.caller, login)
 }
 
 /** @throws 404 `ERR_TOKEN_NOT_FOUND` where the user has no such device */
 export async function unregisterDevice(context: Context, asking: Asking, token: string): Promise<PushToken[]> {
-  const { app, caller, named } = asking
-  const { uid } = await loginOf(context, app, caller, named)
-  const digest = context.secrets.digest(token)
-  const rows = await removePushTokens(context.database, app.appId, { uid, digest })
+  const { database, secrets } = context
+  const login = await loginOf(context, asking)
+  const { uid } = login
+  const rows = await removePushTokens(database, asking.app.appId, { uid, digest: secrets.digest(token) })
   if (rows.length === 0) throw unknownPushToken(uid)
-  return showAll(context, rows)
+  return showAll(secrets, rows, asking.caller, login)
 }
 
-async function chosen(
-  context: Context,
-  { app, caller, named }: Asking,
-  all: boolean,
-): Promise<Parameters<typeof readPushTokens>> {
-  const { uid, authDigest } = await loginOf(context, app, caller, named)
-  return [context.database, app.appId, { uid, ...(!all && { authDigest }) }]
+function devicesOf({ uid, authDigest }: Login, all: boolean): WhichTokens {
+  return { uid, ...(!all && { authDigest }) }
 }
 
-function showAll(context: Context, rows: readonly PushTokenRow[]): PushToken[] {
-  return rows.map((row) => show(context, row))
+/**
+ * Devices as answers show them. Who calls with an auth token sees no other in them: one that was stolen for a moment, or ends within
+ * the hour, must not give those that stay. They see push tokens, by which they unregister a device that is lost.
+ */
+function showAll(secrets: Secrets, rows: readonly PushTokenRow[], caller: Caller, login: Login): PushToken[] {
+  const seesAll = caller.kind === 'app' || caller.via === 'key'
+  return rows.map((row) => show(secrets, row, seesAll || login.authDigest.equals(row.authDigest)))
 }
 
-function show({ secrets }: Pick<Context, 'secrets'>, row: PushTokenRow): PushToken {
+function show(secrets: Secrets, row: PushTokenRow, isAuthTokenShown: boolean): PushToken {
   const token = secrets.unseal(row.sealed)
   return {
-    ...(row.authSealed !== null && { authToken: secrets.unseal(row.authSealed) }),
+    ...(isAuthTokenShown && row.authSealed !== null && { authToken: secrets.unseal(row.authSealed) }),
     pushTokenType: row.type,
     createdAt: new Date(row.createdAt).toISOString(),
     updatedAt: new Date(row.updatedAt).toISOString(),

@@ -13,11 +13,13 @@ import { isJwt, type Jwts, signedPartOf, sourceOf } from './jwts.ts'
 /** Auth tokens as requests and sockets ask for them. */
 export interface Tokens {
   /**
-   * Whose token this is. @returns undefined for an unknown token; `over` for one that opens nothing and is known to be no guess: it
-   *   has expired, or its issuer did sign it
+   * Whose token this is, of those who come with it: that is a use of it. @returns undefined for an unknown token; `over` for one
+   *   that opens nothing and is known to be no guess: it has expired, or its issuer did sign it
    * @throws 503 `ERR_MISSION_FAILED` where the keys of the app's issuer cannot be read
    */
   find(app: App, token: string): Promise<TokenOwner | 'over' | undefined>
+  /** The same of a token that somebody else names: its user is not there, so it stays unused and they are not active. */
+  findNamed(app: App, token: string): Promise<TokenOwner | 'over' | undefined>
   /** The digests of those in use that still open something. */
   findValid(appId: number, used: readonly TokenOwner[]): Promise<ReadonlySet<string>>
   /** Writes down what is still to be written. */
@@ -99,6 +101,13 @@ const noteUse = statement(`
 /** Uses are gathered for so long before they are written. */
 const noteAfterMs = 1_000
 
+/** A token that opens something. */
+interface Found {
+  readonly owner: TokenOwner
+  /** Notes that it is used, where its uses are kept. */
+  readonly noteUse?: () => void
+}
+
 export interface TokensOptions {
   readonly database: Database
   readonly jwts: Jwts
@@ -135,12 +144,8 @@ export function createTokens({ database, jwts, secrets, settings, log, onUse }: 
     timer ??= setTimeout(() => void write(), noteAfterMs).unref()
   }
 
-  /** Whether a token opens something now; then that counts as a use. */
-  const use = (appId: number, row: Row, held: AppSettings): boolean => {
-    const now = Math.floor(Date.now() / 1000)
-    if (isExpired(row, held, now)) return false
-    if (isUseToBeNoted(row, held, now)) note(appId, row.digest)
-    return true
+  const noteIfDue = (appId: number, row: Row, held: AppSettings) => {
+    if (isUseToBeNoted(row, held, Math.floor(Date.now() / 1000))) note(appId, row.digest)
   }
 
   /** Those of some JWTs that have not been ended: by their users, by the app, or by what the app has set. */
@@ -163,7 +168,7 @@ export function createTokens({ database, jwts, secrets, settings, log, onUse }: 
     })
   }
 
-  const findJwt = async ({ appId }: App, token: string): Promise<TokenOwner | 'over' | undefined> => {
+  const lookUpJwt = async ({ appId }: App, token: string): Promise<Found | 'over' | undefined> => {
     const held = await settings.of(appId)
     const source = sourceOf(held)
     const claims = source === undefined ? undefined : await jwts.read(appId, token, held)
@@ -173,26 +178,34 @@ export function createTokens({ database, jwts, secrets, settings, log, onUse }: 
     const digest = secrets.digest(`jwt ${signedPartOf(token)}`).toString('base64')
     const login = { uid, digest, jwt: { issuedAt, expiresAt, source } }
     const going = await findGoing(appId, [login], held)
-    if (going.length === 0) return 'over'
-    onUse(appId, uid)
-    return login
+    return going.length === 0 ? 'over' : { owner: login }
   }
 
-  const find = async (app: App, token: string): Promise<TokenOwner | 'over' | undefined> => {
-    if (isJwt(token)) return findJwt(app, token)
+  const lookUp = async (app: App, token: string): Promise<Found | 'over' | undefined> => {
+    if (isJwt(token)) return lookUpJwt(app, token)
     const { appId } = app
     const [[row], held] = await Promise.all([
       database.query<Row>(select, [appId, [secrets.digest(token)]]),
       settings.of(appId),
     ])
     if (row === undefined) return undefined
-    if (!use(appId, row, held)) return 'over'
-    onUse(appId, row.uid)
-    return { uid: row.uid, digest: row.digest.toString('base64') }
+    if (isExpired(row, held, Math.floor(Date.now() / 1000))) return 'over'
+    const owner = { uid: row.uid, digest: row.digest.toString('base64') }
+    return { owner, noteUse: () => noteIfDue(appId, row, held) }
   }
 
   return {
-    find,
+    async find(app, token) {
+      const found = await lookUp(app, token)
+      if (found === undefined || found === 'over') return found
+      found.noteUse?.()
+      onUse(app.appId, found.owner.uid)
+      return found.owner
+    },
+    async findNamed(app, token) {
+      const found = await lookUp(app, token)
+      return found === undefined || found === 'over' ? found : found.owner
+    },
     async findValid(appId, used) {
       const signed = used.filter((owner): owner is TokenOwner & { jwt: JwtLogin } => owner.jwt !== undefined)
       const own = used.flatMap(({ digest, jwt }) => (jwt === undefined ? Buffer.from(digest, 'base64') : []))
@@ -201,8 +214,10 @@ export function createTokens({ database, jwts, secrets, settings, log, onUse }: 
         own.length === 0 ? [] : database.query<Row>(select, [appId, own]),
         signed.length === 0 ? [] : findGoing(appId, signed, held),
       ])
-      const valid = rows.filter((row) => use(appId, row, held)).map(({ digest }) => digest.toString('base64'))
-      return new Set([...valid, ...going.map(({ digest }) => digest)])
+      const now = Math.floor(Date.now() / 1000)
+      const valid = rows.filter((row) => !isExpired(row, held, now))
+      for (const row of valid) noteIfDue(appId, row, held)
+      return new Set([...valid.map(({ digest }) => digest.toString('base64')), ...going.map(({ digest }) => digest)])
     },
     stop: write,
   }

@@ -6,7 +6,9 @@ import { statement } from '../../store/statement.ts'
 export interface PushTokenRow {
   readonly uid: string
   readonly sealed: Buffer
-  /** The auth token that it was registered with; null where that is gone. */
+  /** What stands for the login that it was registered with. */
+  readonly authDigest: Buffer
+  /** Its auth token; null where that is gone, or was one of the app's own issuer. */
   readonly authSealed: Buffer | null
   readonly platform: string
   readonly type: 'chat' | 'voip'
@@ -15,7 +17,7 @@ export interface PushTokenRow {
   readonly updatedAt: number
 }
 
-const columns = `d.uid, d.sealed, a.sealed as "authSealed", d.platform, d.type, n.id as "providerId",
+const columns = `d.uid, d.sealed, d.auth_digest as "authDigest", a.sealed as "authSealed", d.platform, d.type, n.id as "providerId",
   d.created_at as "createdAt", d.updated_at as "updatedAt"`
 const joins = `
   join notification_providers n on n.app_id = d.app_id and n.key = d.provider

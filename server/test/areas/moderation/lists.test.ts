@@ -12,10 +12,11 @@ async function sendForm(
   path: string,
   fields: ReadonlyArray<readonly [string, string]>,
   file?: string | Buffer,
+  name = 'file',
 ): Promise<Answer> {
   const form = new FormData()
   for (const [name, value] of fields) form.append(name, value)
-  if (file !== undefined) form.append('file', new Blob([new Uint8Array(Buffer.from(file))]), 'terms.csv')
+  if (file !== undefined) form.append(name, new Blob([new Uint8Array(Buffer.from(file))]), 'terms.csv')
   const headers = { appid: world.app.name, apikey: world.apiKey }
   const answer = await fetch(`${world.url}/v3${path}`, { method, headers, body: form })
   return { status: answer.status, headers: {}, body: await answer.json() }
@@ -69,6 +70,15 @@ describe('a list', () => {
     for (const text of ['darn', 'heck', 'so, what', 'say "hi" now'])
       expect(await statusOf(world, text), text).toBe('disapproved')
     expect(await statusOf(world, 'so')).toBe('approved')
+  })
+
+  it('takes its file by that name alone: of others nothing is read', async () => {
+    const world = await createWorld()
+    const fields = [...wordFields, ['searchTerms', 'darn, heck']] as const
+    const made = dataOf(await sendForm(world, 'POST', lists, fields, 'other, words', 'notes'))
+    expect(made).toMatchObject({ isCSV: false, searchTerms: ['darn', 'heck'] })
+    const changed = dataOf(await sendForm(world, 'PUT', `${lists}/mine`, [['name', 'N']], 'other, words', 'notes'))
+    expect(changed).toMatchObject({ name: 'N', isCSV: false, searchTerms: ['darn', 'heck'] })
   })
 
   it('is made of a form without a file, and of a text that holds its terms', async () => {
