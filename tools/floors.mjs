@@ -31,7 +31,7 @@ export const floors = [
   ['chat', ['chat/']],
   ['events', ['events/']],
   ['jobs', ['jobs/']],
-  ['calls', ['call.ts', 'context.ts', 'traced-context.ts', 'paging.ts']],
+  ['calls', ['call.ts', 'context.ts', 'traced-context.ts', 'paging.ts', 'faults.ts']],
   ['areas', ['areas/']],
   ['delivery', ['delivery/']],
   ['protocol', ['protocol/']],

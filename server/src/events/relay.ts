@@ -4,7 +4,7 @@ import { isConnectionFailure, isRetryable } from '../store/connection.ts'
 import type { Database, Transaction } from '../store/database.ts'
 import { statement } from '../store/statement.ts'
 import { writersBefore } from '../store/writers-before.ts'
-import { deleteOldEvents } from './retention.ts'
+import { createRetention } from './retention.ts'
 
 /**
  * Takes over the events with `from < id <= to`, all of which are committed by now, in the transaction that moves the
@@ -63,6 +63,7 @@ export function createRelay(database: Database, { log, retention }: RelayOptions
   // A step of the horizon is on the disk before anybody sees it: up to there ids of events are given out as cursors, and none of them may
   // be drawn again where the database itself crashes.
   const channel = database.openChannel('parley relay')
+  const deleteOldEvents = createRetention(channel, retention)
   const consumers: HorizonConsumer[] = []
   let stopped = false
   let isAwake = false
@@ -99,7 +100,7 @@ export function createRelay(database: Database, { log, retention }: RelayOptions
     }
     // What is new does not wait for all that is old to be deleted.
     const isDue = Date.now() >= nextRetention
-    const isLeft = isDue && (await deleteOldEvents(channel, retention))
+    const isLeft = isDue && (await deleteOldEvents())
     if (isDue && !isLeft) nextRetention = Date.now() + retentionEveryMs
     return isNew || isLeft ? pauseMs.busy : pauseMs.idle
   }

@@ -91,12 +91,22 @@ const arrived = statement(`
   and removed_at is null
   returning key`)
 
-const forgetArriving = statement(`
-  delete from media_files
-  where app_id = $1
-  and key = $2
-  and arriving
-  returning size`)
+/** From now on it counts for nothing: its bytes are for whoever asks to give back. */
+const markGivenUp = statement(`
+  with given_up as (
+    select app_id, key, size
+    from media_files
+    where app_id = $1
+    and key = $2
+    and arriving
+    for update
+  )
+  update media_files f
+  set removed_at = coalesce(f.removed_at, $3), size = 0
+  from given_up g
+  where f.app_id = g.app_id
+  and f.key = g.key
+  returning g.size`)
 
 const select = statement(`
   select key, name, mime_type as "mimeType", size
@@ -175,12 +185,16 @@ export function createMediaLibrary({ database, storage, log, minFreeBytes }: Med
       await giveBackBytes(tx, uploader, day, atMost - size)
     })
 
+  /** Removes what has arrived of a file, unless it is there after all: the answer that it is may have been lost. */
   const giveUp = async (uploader: Uploader, day: number, key: string) => {
-    await storage.remove(pathOf(uploader.appId, key))
-    await database.transaction(async (tx) => {
-      const [forgotten] = await tx.query<{ size: number }>(forgetArriving, [uploader.appId, key])
-      await giveBackBytes(tx, uploader, day, forgotten?.size ?? 0)
+    const { appId } = uploader
+    const isGivenUp = await database.transaction(async (tx) => {
+      const [arriving] = await tx.query<{ size: number }>(markGivenUp, [appId, key, nowSeconds()])
+      if (arriving !== undefined) await giveBackBytes(tx, uploader, day, arriving.size)
+      return arriving !== undefined
     })
+    // Its key is not free before its bytes are gone: whoever sends it again would lose theirs.
+    if (isGivenUp) await removeFiles(database, storage, log, [{ appId, key }])
   }
 
   /** Writes a file, of which no more than was said may come. */

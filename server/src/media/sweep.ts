@@ -39,11 +39,13 @@ const markUnclaimed = statement(`
   and f.removed_at is null
   returning f.key`)
 
+/** What was given up while it arrived is left to whoever took it in for as long as they may take: they remove it at once. */
 const selectRemoved = statement(`
   select removed_at as "removedAt", app_id as "appId", key
   from media_files
   where removed_at is not null
   and (removed_at, app_id, key) > ($1, $2, $3)
+  and not (arriving and claim_by >= $4)
   order by removed_at, app_id, key
   limit ${batchSize}`)
 
@@ -110,7 +112,7 @@ async function sweepAll(database: Database, storage: MediaStorage, log: Log, isS
   // Onward from file to file: one that cannot be removed does not hold up those behind it.
   let after = { removedAt: 0, appId: 0, key: '' }
   while (!isStopped()) {
-    const batch = await database.query<typeof after>(selectRemoved, [after.removedAt, after.appId, after.key])
+    const batch = await database.query<typeof after>(selectRemoved, [after.removedAt, after.appId, after.key, now])
     const last = batch.at(-1)
     if (last === undefined) break
     await removeUnusedFiles(database, storage, log, batch)

@@ -47,12 +47,17 @@ export async function openDataFolder(config: Config): Promise<string> {
 
 /** Enough for three processes. */
 const leastConnections = 300
-/** What the first thread opens at most, 56, and that of notifications, 23. A process that is being replaced counts too, and commands. */
+/** What the first thread opens at most, 56, and that of notifications, 23. */
 const connectionsPerProcess = 79
+
+/** Connections that a database should have for so many processes, one of which is being replaced, and a command. */
+export function connectionsFor(processes: number): number {
+  return connectionsPerProcess * (processes + 2)
+}
 
 /** The embedded database, with its address written down for as long as it runs. */
 export async function startOwnDatabase(dataDir: string, log: Log, processes = 1): Promise<OwnDatabase> {
-  const connections = Math.max(leastConnections, connectionsPerProcess * (processes + 2))
+  const connections = Math.max(leastConnections, connectionsFor(processes))
   const settings = { max_connections: String(connections) }
   const postgres = await startEmbeddedPostgres({ dataDir, log, settings })
   await publishDatabaseUrl(dataDir, postgres)

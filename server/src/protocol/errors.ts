@@ -1,9 +1,8 @@
 import { ApiError, badRequest } from '@parley/contract'
 import type { FastifyReply } from 'fastify'
+import { refusalOf } from '../faults.ts'
 import { TooManyRequests } from '../limits/errors.ts'
 import type { Log } from '../log.ts'
-import { isConnectionFailure, isRetryable } from '../store/connection.ts'
-import { ReadAbandonedError, ReadsFullError, ReadTimeoutError } from '../store/reader.ts'
 
 /** Seconds after which a client may try again when the database is away, or has too much to do. */
 const retryAfterSeconds = 2
@@ -13,26 +12,8 @@ const retryAfterSeconds = 2
  * @param bodyLimit bytes that the request's body may have
  */
 export function toApiError(error: unknown, log: Log, requestId: string, bodyLimit?: number): ApiError {
-  if (error instanceof ApiError) return error
-  if (isRefusalOfFramework(error)) return ofFramework(error, bodyLimit)
-  const refusedRead = ofRead(error)
-  if (refusedRead !== undefined) return refusedRead
-  if (isConnectionFailure(error) || isRetryable(error)) {
-    log.warn({ requestId, cause: (error as Error).message }, 'the database is unavailable')
-    return databaseAway()
-  }
-  log.error({ requestId, err: error }, 'a request failed with an unexpected error')
-  return new ApiError('ERR_EXCEPTION')
-}
-
-/** Lists that took too long, or came too often. */
-function ofRead(error: unknown): ApiError | undefined {
-  if (error instanceof ReadsFullError && error.of === 'reader')
-    return new ApiError('ERR_TOO_MANY_REQUESTS', error.message)
-  if (error instanceof ReadsFullError || error instanceof ReadTimeoutError || error instanceof ReadAbandonedError) {
-    return new ApiError('ERR_MISSION_FAILED', error.message)
-  }
-  return undefined
+  const isOfFramework = !(error instanceof ApiError) && isRefusalOfFramework(error)
+  return isOfFramework ? ofFramework(error, bodyLimit) : refusalOf(error, log, requestId)
 }
 
 export function unknownApp(name: string): ApiError {
@@ -69,11 +50,6 @@ export function needsFullAccess(operation: string): ApiError {
 /** 404 for a file that there is not, or that was removed. */
 export function noSuchFile(): ApiError {
   return new ApiError('ERR_API_NOT_FOUND', 'There is no such file.')
-}
-
-/** 503: the database is unavailable; the request can be sent again. */
-export function databaseAway(): ApiError {
-  return new ApiError('ERR_MISSION_FAILED', 'The database is unavailable at the moment. Try again.')
 }
 
 /** 400 for plain HTTP with `REQUIRE_HTTPS`. */

@@ -3,8 +3,9 @@ import type { RolePolicy } from '../chat/roles/policies.ts'
 import { isFriendsMode, roleList } from '../chat/roles/rules.ts'
 import { requireActiveUser } from '../chat/users/require.ts'
 import type { Context } from '../context.ts'
+import { databaseAway } from '../faults.ts'
 import { findOwner, resolveApp } from '../protocol/caller.ts'
-import { databaseAway, unknownToken } from '../protocol/errors.ts'
+import { unknownToken } from '../protocol/errors.ts'
 import type { Login, Origin, Watch } from './connection.ts'
 
 /**

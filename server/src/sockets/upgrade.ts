@@ -3,9 +3,10 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type ApiError, badRequest, socketPaths } from '@parley/contract'
 import type { Config } from '../config/index.ts'
+import { databaseAway } from '../faults.ts'
 import { TooManyRequests } from '../limits/errors.ts'
 import { type Addresses, isHost } from '../protocol/addresses.ts'
-import { apiNotFound, databaseAway, httpsRequired } from '../protocol/errors.ts'
+import { apiNotFound, httpsRequired } from '../protocol/errors.ts'
 import { originNotAllowed } from './errors.ts'
 
 type Settings = Pick<Config, 'requireHttps' | 'corsOrigins'>

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { deleteOldEvents } from '../../src/events/retention.ts'
+import { createRetention } from '../../src/events/retention.ts'
 import { statement } from '../../src/store/statement.ts'
 import { dataOf, refusal } from '../support/chat.ts'
 import { firstCursor, pullEvents } from '../support/events.ts'
@@ -182,7 +182,8 @@ describe('GET /events', () => {
     await plant(world, [1, 2], old)
     await plant(world, [3], old + 2 * 86_400)
     const channel = world.context.database.openChannel('retention test')
-    while (await deleteOldEvents(channel, 7 * 86_400));
+    const deleteOldEvents = createRetention(channel, 7 * 86_400)
+    while (await deleteOldEvents());
 
     expect(refusal(await world.get('/events?after=1'))).toBe('400 ERR_BAD_REQUEST')
     const kept = dataOf(await world.get('/events?after=0'))
@@ -191,7 +192,26 @@ describe('GET /events', () => {
     ).toEqual([[true, 'bob'], ...uids.map((uid) => [false, uid])])
     expect(dataOf(await world.get('/events?after=2'))[0].id).toBe('3')
   })
+
+  it('forgets old events also behind those of a moment when the clock was ahead, and those with them', async () => {
+    const world = await createWorld()
+    const now = Math.floor(Date.now() / 1000)
+    const old = now - 8 * 86_400
+    const ids = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i)
+    // More than are looked at at once, before any other.
+    await plant(world, ids(-4_000, -1_500), now + 365 * 86_400)
+    await plant(world, ids(-1_500, -1_400), old)
+    await plant(world, ids(-1_400, -1_390), now - 86_400)
+    const channel = world.context.database.openChannel('retention test')
+    const deleteOldEvents = createRetention(channel, 7 * 86_400)
+    while (await deleteOldEvents());
+    await expect.poll(async () => await idsOf(world)).toEqual(ids(-1_400, -1_390))
+  })
 })
+
+const selectIds = statement('select id from events where app_id = $1 order by id')
+const idsOf = async ({ context, app }: World) =>
+  (await context.database.query<{ id: number }>(selectIds, [app.appId])).map(({ id }) => Number(id))
 
 const endPulling = statement('update apps set events_pulled_until = 1 where app_id = $1')
 

@@ -1,6 +1,8 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { DatabaseAwayError } from '../../src/store/connection.ts'
+import { ReadsFullError } from '../../src/store/reader.ts'
 import { createGroup, dataOf, refusal, say, sayInGroup, texts } from '../support/chat.ts'
-import { createUsers, createWorld } from '../support/world.ts'
+import { createUsers, createWorld, type World } from '../support/world.ts'
 
 describe('sending a message', () => {
   it('answers the message with the entities of sender and receiver', async () => {
@@ -214,6 +216,48 @@ describe('sending a message', () => {
     expect(texts(await world.get('/users/carol/messages', { as: 'alice' }))).toEqual(['all'])
     const nobody = await world.post('/messages', { data: { text: 'x' }, multipleReceivers: {} }, { as: 'alice' })
     expect(refusal(nobody)).toBe('400 ERR_EMPTY_RECEIVER')
+  })
+})
+
+describe('a send to several receivers of whom some cannot be written to now', () => {
+  const toAll = (world: World) =>
+    world.post(
+      '/messages',
+      { data: { text: 'all' }, multipleReceivers: { uids: ['bob', 'carol'], guids: ['team'] } },
+      { as: 'alice' },
+    )
+  const createScene = async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob', 'carol')
+    await createGroup(world, 'team', 'alice')
+    return world
+  }
+  const refuse = ({ context }: World, failures: Readonly<Record<string, Error>>) => {
+    const write = context.messages.write.bind(context.messages)
+    const spy = vi.spyOn(context.messages, 'write').mockImplementation(async (row) => {
+      const failure = failures[row.receiver]
+      if (failure !== undefined) throw failure
+      return write(row)
+    })
+    onTestFinished(() => spy.mockRestore())
+  }
+
+  it('answers for each, whatever went wrong with them', async () => {
+    const world = await createScene()
+    refuse(world, { carol: new DatabaseAwayError(), team: new ReadsFullError('all') })
+    const { uids, guids } = dataOf(await toAll(world))
+    expect(uids.bob).toMatchObject({ success: true, data: { receiver: 'bob' } })
+    for (const failed of [uids.carol, guids.team]) {
+      expect(failed).toMatchObject({ success: false, error: { code: 'ERR_MISSION_FAILED' } })
+    }
+    expect(texts(await world.get('/users/bob/messages', { as: 'alice' }))).toEqual(['all'])
+  })
+
+  it('fails where none of them was written to', async () => {
+    const world = await createScene()
+    const away = new DatabaseAwayError()
+    refuse(world, { bob: away, carol: away, team: away })
+    expect(refusal(await toAll(world))).toBe('503 ERR_MISSION_FAILED')
   })
 })
 

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { FormData, fetch } from 'undici'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import { DatabaseAwayError } from '../../src/store/connection.ts'
 import { createGroup, dataOf, refusal, say } from '../support/chat.ts'
 import { codes, importAll, importWell } from '../support/imports.ts'
 import { type Answer, createUsers, createWorld, type World } from '../support/world.ts'
@@ -134,6 +135,33 @@ describe('an upload address', () => {
     await world.call('PATCH', `/apps/${world.app.name}/settings`, { uploadMegabytesPerDay: 1 })
     const large = { f1: { ...cat, size: 2_000_000 } }
     expect(refusal(await ask(world, { receiver: 'carol', files: large }))).toBe('429 ERR_TOO_MANY_REQUESTS')
+  })
+
+  it('has taken its file also where the database said so and was not heard', async () => {
+    const world = await createScene()
+    const { f1 } = dataOf(await ask(world))
+    const { database } = world.context
+    const transaction = database.transaction.bind(database)
+    const deaf = vi.spyOn(database, 'transaction').mockImplementation(async (work) => {
+      let isSettling = false
+      const result = await transaction((tx) => {
+        const query: typeof tx.query = (statement, values) => {
+          isSettling ||= statement.text.includes('set arriving = false')
+          return tx.query(statement, values)
+        }
+        return work({ ...tx, query })
+      })
+      if (isSettling) throw new DatabaseAwayError()
+      return result
+    })
+    const answer = await upload(f1.request)
+    deaf.mockRestore()
+    expect(refusal(answer)).toBe('503 ERR_MISSION_FAILED')
+    expect(await (await fetch(f1.attachment.url)).text()).toBe('0123456789')
+    const data = { attachments: [f1.attachment] }
+    const sent = dataOf(await world.post('/messages', { ...toBob, type: 'image', data }, { as: 'alice' }))
+    await world.context.media.sweep()
+    expect(await (await fetch(sent.data.url)).text()).toBe('0123456789')
   })
 
   it('of a file that no message uses is swept after a day', async () => {

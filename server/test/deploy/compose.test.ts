@@ -3,6 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/config/index.ts'
+import { connectionsFor } from '../../src/process/foundation.ts'
 import { findProgram, itWith, type Need } from '../gate/needs.ts'
 import { run } from '../release/run.ts'
 import { configOf, type Document, deployFolder, readDeploy, readDocuments } from './files.ts'
@@ -48,6 +49,12 @@ describe('compose.yaml', () => {
       requireHttps: true,
       metricsPort: 9100,
     })
+  })
+
+  it('gives its database the connections that four workers may open, beside those that are for its superuser', () => {
+    const { command } = compose.services.postgres
+    const [, connections] = /max_connections=(\d+)/.exec((command ?? []).join(' ')) ?? []
+    expect(Number(connections)).toBeGreaterThanOrEqual(connectionsFor(4) + 3)
   })
 
   it('names services, volumes, networks, secrets and files that are there', async () => {

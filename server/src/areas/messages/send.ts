@@ -14,6 +14,7 @@ import { requireMayWrite } from '../../chat/writing/may-write.ts'
 import { changedTooOften, refusalError } from '../../chat/writing/refusals.ts'
 import { judgeByRoles } from '../../chat/writing/role-rules.ts'
 import type { Context } from '../../context.ts'
+import { refusalOf } from '../../faults.ts'
 import { type SentMessage, showSent, showStored } from './answer.ts'
 import { type Content, checkContent } from './content.ts'
 import { emptyReceiver } from './errors.ts'
@@ -43,24 +44,34 @@ export async function send(context: Context, app: App, caller: Caller, body: Sen
   if ((uids?.length ?? 0) + (guids?.length ?? 0) === 0) {
     throw emptyReceiver('multipleReceivers')
   }
-  const sendToAll = async (kind: ConversationKind, ids: readonly string[]) => {
+  const sendToAll = (kind: ConversationKind, ids: readonly string[] = []) => {
     const receivers = [...new Set(ids.map((id) => id.toLowerCase()))]
-    const outcomes = await allOf(
-      receivers.map(async (receiver) => {
-        const outcome = sendTo(context, app, caller, content, body, { kind, receiver })
-        return [receiver, await outcomeOf(outcome)] as const
+    return Promise.all(
+      receivers.map(async (receiver): Promise<Attempt> => {
+        const [sending] = await Promise.allSettled([sendTo(context, app, caller, content, body, { kind, receiver })])
+        return { receiver, sending }
       }),
     )
-    return Object.fromEntries(outcomes)
   }
-  const [toUsers, toGroups] = await allOf([uids && sendToAll('user', uids), guids && sendToAll('group', guids)])
-  return answerOf(toJson({ ...(toUsers && { uids: toUsers }), ...(toGroups && { guids: toGroups }) }))
+  // All have ended before the whole fails: what is cleared away then is not wanted by one that still sends.
+  const [toUsers, toGroups] = await Promise.all([sendToAll('user', uids), sendToAll('group', guids)])
+  requireOneSent([...toUsers, ...toGroups])
+  const outcomesOf = (attempts: readonly Attempt[]) =>
+    Object.fromEntries(attempts.map(({ receiver, sending }) => [receiver, outcomeOf(context, sending)]))
+  return answerOf(toJson({ ...(uids && { uids: outcomesOf(toUsers) }), ...(guids && { guids: outcomesOf(toGroups) }) }))
 }
 
-/** As `Promise.all`, but fails only once all have ended: what is cleared away then is not wanted by one that still sends. */
-async function allOf<T>(sending: ReadonlyArray<T | Promise<T>>): Promise<T[]> {
-  await Promise.allSettled(sending)
-  return Promise.all(sending)
+/** How a send to one of several receivers ended. */
+interface Attempt {
+  readonly receiver: string
+  readonly sending: PromiseSettledResult<SentMessage>
+}
+
+/** Where nothing was sent and something went wrong, the request may be sent again as a whole. @throws what went wrong */
+function requireOneSent(attempts: readonly Attempt[]): void {
+  const failures = attempts.flatMap(({ sending }) => (sending.status === 'rejected' ? [sending.reason] : []))
+  const fault = failures.find((reason) => !(reason instanceof ApiError))
+  if (fault !== undefined && failures.length === attempts.length) throw fault
 }
 
 function answerOf(data: JsonText): SendAnswer {
@@ -73,14 +84,9 @@ export function receiversOf({ multipleReceivers }: Pick<SendBody, 'multipleRecei
   return (multipleReceivers.uids?.length ?? 0) + (multipleReceivers.guids?.length ?? 0)
 }
 
-async function outcomeOf(sending: Promise<SentMessage>): Promise<Outcome> {
-  try {
-    const sent = await sending
-    return { success: true, data: sent.render() }
-  } catch (error) {
-    if (error instanceof ApiError) return { success: false, ...error.toBody() }
-    throw error
-  }
+function outcomeOf({ log }: Pick<Context, 'log'>, sending: Attempt['sending']): Outcome {
+  if (sending.status === 'fulfilled') return { success: true, data: sending.value.render() }
+  return { success: false, ...refusalOf(sending.reason, log, 'one of several receivers').toBody() }
 }
 
 const maxJudgements = 5

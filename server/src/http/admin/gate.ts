@@ -3,8 +3,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Cookie, findBySession, findByToken, type Operator } from '../../areas/operators/index.ts'
 import { isLocalHost } from '../../config/oidc.ts'
 import type { Context } from '../../context.ts'
+import { databaseAway } from '../../faults.ts'
 import { limitExceeded } from '../../limits/errors.ts'
-import { apiNotFound, databaseAway } from '../../protocol/errors.ts'
+import { apiNotFound } from '../../protocol/errors.ts'
 
 /** Where the admin API is, without `/v3` before it. */
 export const adminPrefix = '/admin/v1'

@@ -119,13 +119,14 @@ function claimFiles(cluster: string, account: Account | undefined): void {
   if (process.platform !== 'win32' && ![0o700, 0o750].includes(stats.mode & 0o777)) chmodSync(cluster, 0o700)
 }
 
+/** The folder itself last: by its owner the next start sees whether this one was ended before all was done. */
 function chownAll(path: string, account: Account): void {
-  lchownSync(path, account.uid, account.gid)
   for (const entry of readdirSync(path, { withFileTypes: true })) {
     const child = join(path, entry.name)
     if (entry.isDirectory()) chownAll(child, account)
     else lchownSync(child, account.uid, account.gid)
   }
+  lchownSync(path, account.uid, account.gid)
 }
 
 function readPassword(home: string): string | undefined {

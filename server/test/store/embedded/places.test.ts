@@ -1,4 +1,4 @@
-import {
+import fs, {
   chmodSync,
   cpSync,
   existsSync,
@@ -11,6 +11,7 @@ import {
   statSync,
   symlinkSync,
 } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type BinariesPackage, findPackage } from '../../../src/store/embedded/binaries.ts'
@@ -134,6 +135,31 @@ describe('the data folder', () => {
     mkdirSync(join(dataDir, 'postgres', 'letters'), { recursive: true })
     await expect(start({ dataDir })).rejects.toThrow(/not a PostgreSQL cluster/)
     expect(readdirSync(join(dataDir, 'postgres'))).toEqual(['letters'])
+  })
+})
+
+describeWith(asRoot, 'a cluster that root has restored', () => {
+  it('is handed to the user of PostgreSQL by the next start, where the first was ended meanwhile', async () => {
+    const dataDir = makeOpenFolder()
+    copyDataDir(template, dataDir)
+    chmodSync(dataDir, 0o755)
+    run('chown', ['-R', '0:0', dataDir])
+    const hand = fs.lchownSync
+    const handed: string[] = []
+    fs.lchownSync = (file, uid, gid) => {
+      if (handed.length === 100) throw new Error('killed')
+      handed.push(String(file))
+      hand(file, uid, gid)
+    }
+    syncBuiltinESMExports()
+    try {
+      await expect(start({ dataDir })).rejects.toThrow('killed')
+    } finally {
+      fs.lchownSync = hand
+      syncBuiltinESMExports()
+    }
+    await remember(await start({ dataDir }), 'restored')
+    expect(statSync(join(dataDir, 'postgres')).uid).toBeGreaterThan(0)
   })
 })
 
