@@ -1,5 +1,4 @@
 import { type Static, Type } from 'typebox'
-import type { ErrorCode } from './errors.ts'
 import {
   addIfInFuture,
   atMostBytes,
@@ -13,6 +12,7 @@ import {
 import {
   embeddedGroup,
   embeddedUser,
+  ImportAddress,
   type ImportContext,
   ImportGroupDetails,
   ImportTime,
@@ -31,6 +31,19 @@ const Muid = Type.String({
   description: 'ID of the message in the previous system',
 })
 
+const Attachment = Type.Object({
+  url: ImportAddress,
+  name: Type.String(),
+  mimeType: Type.String(),
+  extension: Type.String(),
+  size: Type.Optional(
+    Type.Unsafe<number | string>({
+      anyOf: [{ type: 'string' }, { type: 'number', minimum: 0 }],
+      description: 'a number of bytes, as a number or a string',
+    }),
+  ),
+})
+
 /** Whoever has a hand in a message: a uid, or app_system for the app itself. */
 const Hand = IdIn
 
@@ -45,7 +58,7 @@ function mapOf<T>(values: object, limits: { maxProperties?: number } = {}) {
 }
 
 /**
- * A message of `POST /data_import/messages`. Of `data` is asked what is asked of what is sent; all of it is kept.
+ * A message of `POST /data_import/messages`. Other properties of `data` are kept.
  * Beyond the public contract: `parentMuid` (the message that this one replies to in a thread), `reactions` (uids by
  * reaction, also with the time of each), `editedAt`, `deletedAt` and by whom, category `action` with `subjectMuid` (the message
  * that was edited or deleted), `quotedMuid`, pins and saves, `countsAsUnread`. A message with `deletedAt` needs no content.
@@ -58,7 +71,14 @@ export const ImportMessage = Type.Object({
   receiver: IdIn,
   category: Type.Optional(oneOf('message', 'custom', 'interactive', 'call', 'action')),
   type: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
-  data: Type.Optional(JsonObject),
+  data: Type.Optional(
+    Type.Object({
+      text: Type.Optional(Type.String()),
+      customData: Type.Optional(JsonObject),
+      attachments: Type.Optional(Type.Array(Attachment)),
+      metadata: Type.Optional(JsonObject),
+    }),
+  ),
   tags: Type.Optional(TagsIn),
   sentAt: ImportTime,
   deliveredAt: Type.Optional(ImportTime),
@@ -90,7 +110,13 @@ export const ImportMessage = Type.Object({
   receiverGroupOwnerDetails: Type.Optional(ImportUser),
   mentionedUserDetails: Type.Optional(mapOf<ImportUser>(ImportUser)),
 })
-export type ImportMessage = Static<typeof ImportMessage>
+
+/**
+ * A message that has the `id` that it had somewhere, as records of lists have: a chat system took it, so of its `data` is asked
+ * what is asked of what is sent, and no more. History must not lose what this service, or another, has taken itself.
+ */
+const KnownMessage = Type.Object({ ...ImportMessage.properties, data: Type.Optional(JsonObject) })
+export type ImportMessage = Static<typeof KnownMessage>
 
 /**
  * The id of a message in the previous system as an app can take it: an integer from 1 to `limits.importedMessageId`, which keeps
@@ -102,30 +128,35 @@ export function importedId(id: unknown): number | undefined {
   return read > limits.importedMessageId ? undefined : read
 }
 
+const format = 'ERR_IMPORT_INVALID_MESSAGE_FORMAT'
+
+// Millions come through here, and nearly all are sound and plain: nothing is made for those.
+function flawsOf(message: ImportMessage, context: ImportContext): ImportFlaw[] {
+  const flaws: ImportFlaw[] = []
+  if (context.key !== undefined && context.key !== message.muid) flaws.push(unlikeKey('muid', format))
+  for (const name of times) {
+    const time = message[name]
+    if (time !== undefined) addIfInFuture(flaws, name, time, context.now)
+  }
+  addContentFlaws(flaws, message)
+  if (message.parentMuid === message.muid) flaws.push(flaw('parentMuid', 'must name another message'))
+  if (message.quotedMuid === message.muid) flaws.push(flaw('quotedMuid', 'must name another message'))
+  if (message.savedBy !== undefined)
+    for (const [uid, savedAt] of Object.entries(message.savedBy))
+      addIfInFuture(flaws, `savedBy/${uid}`, savedAt, context.now)
+  if (message.reactions !== undefined) flaws.push(...reactionRules(message.reactions, context.now))
+  if (bringsDetails(message)) flaws.push(...detailRules(message, context.now))
+  return flaws
+}
+
+const checkWritten = makeRecordCheck(ImportMessage, format, flawsOf)
+const checkKnown = makeRecordCheck(KnownMessage, format, flawsOf)
+
 /** Returns the problems of one message in an import, looking at the record only. Empty if it can be stored. */
-export const checkImportMessage = makeRecordCheck(
-  ImportMessage,
-  'ERR_IMPORT_INVALID_MESSAGE_FORMAT',
-  // Millions come through here, and nearly all are sound and plain: nothing is made for those.
-  (message, context: ImportContext) => {
-    const format = 'ERR_IMPORT_INVALID_MESSAGE_FORMAT'
-    const flaws: ImportFlaw[] = []
-    if (context.key !== undefined && context.key !== message.muid) flaws.push(unlikeKey('muid', format))
-    for (const name of times) {
-      const time = message[name]
-      if (time !== undefined) addIfInFuture(flaws, name, time, context.now)
-    }
-    addContentFlaws(flaws, message, format)
-    if (message.parentMuid === message.muid) flaws.push(flaw('parentMuid', 'must name another message'))
-    if (message.quotedMuid === message.muid) flaws.push(flaw('quotedMuid', 'must name another message'))
-    if (message.savedBy !== undefined)
-      for (const [uid, savedAt] of Object.entries(message.savedBy))
-        addIfInFuture(flaws, `savedBy/${uid}`, savedAt, context.now)
-    if (message.reactions !== undefined) flaws.push(...reactionRules(message.reactions, context.now))
-    if (bringsDetails(message)) flaws.push(...detailRules(message, context.now, format))
-    return flaws
-  },
-)
+export function checkImportMessage(record: unknown, context: ImportContext): ImportFlaw[] {
+  const { id } = (record ?? {}) as { id?: unknown }
+  return id === undefined ? checkWritten(record, context) : checkKnown(record, context)
+}
 
 const times = ['sentAt', 'deliveredAt', 'readAt', 'editedAt', 'deletedAt', 'pinnedAt'] as const
 
@@ -148,7 +179,7 @@ function bringsDetails(message: ImportMessage): boolean {
   return details !== undefined || message.mentionedUserDetails !== undefined
 }
 
-function* detailRules(message: ImportMessage, now: number, format: ErrorCode): Iterable<ImportFlaw> {
+function* detailRules(message: ImportMessage, now: number): Iterable<ImportFlaw> {
   yield* embeddedUser('senderUserDetails', message.senderUserDetails, message.sender, now, format)
   if (message.receiverType === 'user') {
     yield* embeddedUser('receiverUserDetails', message.receiverUserDetails, message.receiver, now, format)
@@ -170,9 +201,9 @@ const typesOf = {
 }
 
 /** Checks that `category`, `type` and `data` fit together. The default category is `message`, its default type `text`. */
-function addContentFlaws(flaws: ImportFlaw[], message: ImportMessage, format: ErrorCode): void {
+function addContentFlaws(flaws: ImportFlaw[], message: ImportMessage): void {
   const { category = 'message', data } = message
-  if (category === 'action') flaws.push(...actionRules(message, format))
+  if (category === 'action') flaws.push(...actionRules(message))
   const type = message.type ?? (category === 'message' ? 'text' : category === 'interactive' ? 'card' : undefined)
   if (type === undefined) flaws.push(missing('type', format))
   else if (category !== 'custom' && !typesOf[category].includes(type)) {
@@ -180,7 +211,7 @@ function addContentFlaws(flaws: ImportFlaw[], message: ImportMessage, format: Er
   }
   if (readOptionalTime(message.deletedAt) === null) {
     if (data === undefined) flaws.push(missing('data', format))
-    else addDataFlaws(flaws, category, type, data, format)
+    else addDataFlaws(flaws, category, type, data, message.id !== undefined)
   }
   if (data === undefined) return
   // What is held to its bytes is also short enough.
@@ -190,37 +221,41 @@ function addContentFlaws(flaws: ImportFlaw[], message: ImportMessage, format: Er
 
 type Data = Readonly<Record<string, unknown>>
 
-/** Where the service takes what is sent, it takes the same as history. */
+/** @param isKnown it was taken by a chat system: what is known of a file may be its address alone */
 function addDataFlaws(
   flaws: ImportFlaw[],
   category: string,
   type: string | undefined,
   data: Data,
-  format: ErrorCode,
+  isKnown: boolean,
 ): void {
-  const { text, customData, metadata } = data
+  const { text, customData, metadata, attachments } = data
   if (category === 'message') {
     if (text !== undefined && typeof text !== 'string')
       flaws.push({ code: format, path: 'data/text', message: 'must be string' })
     else if (type === 'text' && text === undefined) flaws.push(missing('data/text', format))
-    if (type !== undefined && mediaTypes.includes(type)) flaws.push(...filesRules(data, format))
+    if (type !== undefined && mediaTypes.includes(type)) {
+      const isAddressAlone = !Array.isArray(attachments) || attachments.length === 0
+      if (isAddressAlone && !isKnown) flaws.push(missing('data/attachments', format))
+      else flaws.push(...filesRules(data))
+    }
   }
   if (category === 'custom') {
     if (customData === undefined) flaws.push(missing('data/customData', format))
-    else if (!isStructure(customData)) flaws.push(noStructure('data/customData', format))
+    else if (!isStructure(customData)) flaws.push(noStructure('data/customData'))
   }
-  if (metadata !== undefined && !isStructure(metadata)) flaws.push(noStructure('data/metadata', format))
+  if (metadata !== undefined && !isStructure(metadata)) flaws.push(noStructure('data/metadata'))
 }
 
 function isStructure(value: unknown): boolean {
   return typeof value === 'object' && value !== null
 }
 
-function noStructure(path: string, code: ErrorCode): ImportFlaw {
-  return { code, path, message: 'must be an object or an array' }
+function noStructure(path: string): ImportFlaw {
+  return { code: format, path, message: 'must be an object or an array' }
 }
 
-function* filesRules(data: Data, format: ErrorCode): Iterable<ImportFlaw> {
+function* filesRules(data: Data): Iterable<ImportFlaw> {
   for (const { kind, path, value } of faultsOfFiles(data)) {
     const at = `data/${path}`
     if (value === undefined) yield missing(at, format)
@@ -238,10 +273,7 @@ const actionsOf: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** An action message tells who did what to whom in a group, or that a message was edited or deleted. */
-function* actionRules(
-  { type = '', data, subjectMuid, muid, receiverType }: ImportMessage,
-  format: ErrorCode,
-): Iterable<ImportFlaw> {
+function* actionRules({ type = '', data, subjectMuid, muid, receiverType }: ImportMessage): Iterable<ImportFlaw> {
   const { action, entities } = (data ?? {}) as { action?: unknown; entities?: Record<string, unknown> }
   const actions = actionsOf[type]
   if (actions === undefined) return

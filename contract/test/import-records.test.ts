@@ -193,6 +193,8 @@ describe('checkImportMember', () => {
 describe('checkImportMessage', () => {
   const { category: _category, type: _type, ...bare } = message
   const image = { ...message, type: 'image', data: { attachments: [attachment] } }
+  /** As records of lists are: a chat system took it, and gave it an id. */
+  const known = { id: '7' }
 
   it.each([
     ['a text', message],
@@ -214,19 +216,22 @@ describe('checkImportMessage', () => {
       },
     ],
     ['an image', image],
+    ['an attachment with its size as a number', { ...image, data: { attachments: [{ ...attachment, size: 12 }] } }],
     [
-      'an attachment of which nothing but its url is known',
-      { ...image, data: { attachments: [{ url: attachment.url }] } },
+      'an attachment with an id of which nothing but its url is known',
+      { ...image, ...known, data: { attachments: [{ url: attachment.url }] } },
     ],
-    ['an attachment with a size of any kind', { ...image, data: { attachments: [{ ...attachment, size: [12] }] } }],
-    ['an image that is named by data.url alone', { ...image, data: { url: attachment.url } }],
-    ['the same with an empty list', { ...image, data: { url: attachment.url, attachments: [] } }],
-    ['a text with attachments of its own kind', { ...message, data: { text: 'hi', attachments: 'none' } }],
-    ['metadata that is a list', { ...message, data: { text: 'hi', metadata: [1] } }],
-    ['customData of a text', { ...message, data: { text: 'hi', customData: 'x' } }],
     [
-      'a custom message with a list, and a text that is none',
-      { ...message, category: 'custom', type: 'poll', data: { customData: [1], text: { en: 'hi' } } },
+      'an attachment with an id and a size of any kind',
+      { ...image, ...known, data: { attachments: [{ ...attachment, size: [12] }] } },
+    ],
+    ['an image with an id that is named by data.url alone', { ...image, ...known, data: { url: attachment.url } }],
+    ['the same with an empty list', { ...image, ...known, data: { url: attachment.url, attachments: [] } }],
+    ['metadata with an id that is a list', { ...message, ...known, data: { text: 'hi', metadata: [1] } }],
+    ['customData of a text with an id', { ...message, ...known, data: { text: 'hi', customData: 'x' } }],
+    [
+      'a custom message with an id, a list, and a text that is none',
+      { ...message, ...known, category: 'custom', type: 'poll', data: { customData: [1], text: { en: 'hi' } } },
     ],
     [
       'a custom message of any type',
@@ -299,23 +304,51 @@ describe('checkImportMessage', () => {
       `data/attachments ${messageFormat}`,
     ],
     ['an image with an empty list', { ...image, data: { attachments: [] } }, `data/attachments ${messageFormat}`],
-    ['an image with a bad url', { ...image, data: { url: 'x' } }, 'data/url ERR_BAD_REQUEST'],
-    ['attachments that are no list', { ...image, data: { attachments: {} } }, `data/attachments ${messageFormat}`],
-    ['an attachment that is none', { ...image, data: { attachments: [null] } }, `data/attachments/0 ${messageFormat}`],
     [
-      'an attachment without url',
-      { ...image, data: { attachments: [{ ...attachment, url: undefined }] } },
+      'an image that is named by data.url alone',
+      { ...image, data: { url: attachment.url } },
+      `data/attachments ${messageFormat}`,
+    ],
+    ['an image with an id and a bad url', { ...image, ...known, data: { url: 'x' } }, 'data/url ERR_BAD_REQUEST'],
+    [
+      'attachments with an id that are no list',
+      { ...image, ...known, data: { attachments: {} } },
+      `data/attachments ${messageFormat}`,
+    ],
+    [
+      'an attachment with an id that is none',
+      { ...image, ...known, data: { attachments: [null] } },
+      `data/attachments/0 ${messageFormat}`,
+    ],
+    [
+      'an attachment with an id and without url',
+      { ...image, ...known, data: { attachments: [{ ...attachment, url: undefined }] } },
       `data/attachments/0/url ${messageFormat}`,
+    ],
+    [
+      'an attachment without mimeType',
+      { ...image, data: { attachments: [{ ...attachment, mimeType: undefined }] } },
+      `data/attachments/0/mimeType ${messageFormat}`,
     ],
     [
       'an attachment with a bad url',
       { ...image, data: { attachments: [attachment, { ...attachment, url: 'x' }] } },
       'data/attachments/1/url ERR_BAD_REQUEST',
     ],
-    ['metadata that is a text', { ...message, data: { text: '', metadata: 'x' } }, `data/metadata ${messageFormat}`],
     [
-      'customData that is null',
-      { ...message, category: 'custom', type: 'x', data: { customData: null } },
+      'metadata with an id that is a text',
+      { ...message, ...known, data: { text: '', metadata: 'x' } },
+      `data/metadata ${messageFormat}`,
+    ],
+    ['metadata that is a list', { ...message, data: { text: '', metadata: [1] } }, `data/metadata ${messageFormat}`],
+    [
+      'a size that is a list',
+      { ...image, data: { attachments: [{ ...attachment, size: [] }] } },
+      `data/attachments/0/size ${messageFormat}`,
+    ],
+    [
+      'customData with an id that is null',
+      { ...message, ...known, category: 'custom', type: 'x', data: { customData: null } },
       `data/customData ${messageFormat}`,
     ],
     ['data over 10 KB', { ...message, data: { text: 'x'.repeat(limits.messageDataBytes) } }, 'data ERR_BAD_REQUEST'],

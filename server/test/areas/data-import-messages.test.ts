@@ -91,7 +91,7 @@ describe('the import of messages', () => {
     expect(dataOf(await world.get(`/messages/${answer.body.data.m1.data.id}`))).toEqual(answer.body.data.m1.data)
   })
 
-  it('takes whatever can be sent', async () => {
+  it('takes whatever could be sent, from those who have a list of it', async () => {
     const [source, world] = [await worldOf('alice', 'bob'), await worldOf('alice', 'bob')]
     const url = 'https://example.com/cat.png'
     const message = (type: string, data: object) => ({ category: 'message', type, data })
@@ -113,8 +113,8 @@ describe('the import of messages', () => {
       )
       listed.push(dataOf(answer))
     }
-    const records = listed.map(({ category, type, data }, n) =>
-      text(`m${n}`, 'alice', 'bob', t0 + n, { category, type, data }),
+    const records = listed.map(({ id, category, type, data }, n) =>
+      text(`m${n}`, 'alice', 'bob', t0 + n, { id, category, type, data }),
     )
     await importWell(world, 'messages', records)
     const contentOf = ({ data: { entities: _, ...data } }: { data: Record<string, unknown> }) => data
