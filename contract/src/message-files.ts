@@ -13,20 +13,24 @@ export interface FilesFault {
   readonly value?: unknown
 }
 
-/**
- * What is wrong with the files of a message of a media type. It refers to them by their addresses: in `attachments`, or to a
- * single one in `url`; whatever else is known of a file may be left out. The same holds for what is sent and what is
- * imported: a history must not lose what the service has taken itself.
- */
-export function* faultsOfFiles(data: Readonly<Record<string, unknown>>): Generator<FilesFault> {
-  const { attachments = [], url } = data
+/** What is wrong with `attachments`: a list of objects, each with the address of a file; whatever else is known may be left out. */
+export function* faultsOfAttachments({ attachments = [] }: Readonly<Record<string, unknown>>): Generator<FilesFault> {
   if (!Array.isArray(attachments)) return yield { kind: 'no-list', path: 'attachments', value: attachments }
   for (const [place, attachment] of attachments.entries()) {
     const path = `attachments/${place}`
     if (typeof attachment !== 'object' || attachment === null) yield { kind: 'no-attachment', path, value: attachment }
     else if (!isWebAddress(attachment.url)) yield { kind: 'no-attachment', path: `${path}/url`, value: attachment.url }
   }
-  if (attachments.length > 0 || isWebAddress(url)) return
+}
+
+/**
+ * What is wrong with the files of a message of a media type. It refers to them by their addresses: in `attachments`, or to a
+ * single one in `url`.
+ */
+export function* faultsOfFiles(data: Readonly<Record<string, unknown>>): Generator<FilesFault> {
+  yield* faultsOfAttachments(data)
+  const { attachments = [], url } = data
+  if (!Array.isArray(attachments) || attachments.length > 0 || isWebAddress(url)) return
   yield { kind: 'no-file', path: url === undefined ? 'attachments' : 'url', value: url }
 }
 

@@ -1,9 +1,10 @@
 import type { Message, PendingMessage, ShownMessage } from '@parley/client'
 import { type KeyboardEvent, memo, type RefObject, useLayoutEffect, useRef, useState } from 'react'
 import { Avatar } from './Avatar.tsx'
+import { Boundary } from './Boundary.tsx'
 import { eventOf, previewOf } from './ConversationList.tsx'
 import { useParleyContext } from './context.tsx'
-import { entitiesOf, piecesOf, senderName, sizeOf, timeOf, webAddressOf } from './format.ts'
+import { attachmentsOf, entitiesOf, piecesOf, senderName, sizeOf, timeOf, webAddressOf } from './format.ts'
 import { Icon } from './Icon.tsx'
 import type { AttachmentProps, MessageActions, MessageProps } from './props.ts'
 
@@ -11,6 +12,15 @@ const reactions = ['👍', '❤️', '😂', '😮', '😢', '🎉']
 
 /** A message with what can be done with it. */
 export const MessageItem = memo(function MessageItem(props: MessageProps) {
+  const { texts } = useParleyContext()
+  return (
+    <Boundary of={props.message} instead={<p className="parley-event">{texts.notShown}</p>}>
+      <Shown {...props} />
+    </Boundary>
+  )
+})
+
+function Shown(props: MessageProps) {
   const { components, texts, locale } = useParleyContext()
   const { message, isOwn, isContinued, actions } = props
   if (message.category === 'action') return <p className="parley-event">{eventOf(message, texts)}</p>
@@ -40,15 +50,14 @@ export const MessageItem = memo(function MessageItem(props: MessageProps) {
       {!isDeleted && <Actions actions={actions} />}
     </div>
   )
-})
+}
 
 function Content({ message }: { readonly message: Message }) {
   const { components } = useParleyContext()
   const Attachment = components.Attachment ?? DefaultAttachment
-  const attachments = (message.data.attachments ?? []) as AttachmentProps['attachment'][]
   return (
     <>
-      {attachments.map((attachment) => (
+      {attachmentsOf(message).map((attachment) => (
         <Attachment key={attachment.url} attachment={attachment} />
       ))}
       <span className="parley-text" dir="auto">

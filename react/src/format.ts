@@ -1,4 +1,5 @@
 import type { Group, Message, User } from '@parley/client'
+import type { AttachmentProps } from './props.ts'
 
 /** The name of a user or a group. */
 export function nameOfEntity(entity: User | Group | undefined, fallback = ''): string {
@@ -26,6 +27,23 @@ export function textOf(message: Message): string {
   return typeof message.data.text === 'string' ? message.data.text : ''
 }
 
+/** The files of a message, as far as they are some: what others stored may be of any kind. */
+export function attachmentsOf(message: Message): AttachmentProps['attachment'][] {
+  const { attachments } = message.data as { attachments?: unknown }
+  if (!Array.isArray(attachments)) return []
+  return attachments.flatMap((attachment) => {
+    if (typeof attachment?.url !== 'string') return []
+    const { name, mimeType, size, ...others } = attachment
+    const bytes = typeof size === 'string' && size !== '' ? Number(size) : size
+    return {
+      ...others,
+      ...(typeof name === 'string' && { name }),
+      ...(typeof mimeType === 'string' && { mimeType }),
+      ...(Number.isFinite(bytes) && { size: bytes }),
+    }
+  })
+}
+
 /** The address on the web that a text is, as browsers read it: moderation looks at what stands there. */
 export function webAddressOf(text: string): string | undefined {
   if (!URL.canParse(text)) return undefined
@@ -44,7 +62,7 @@ const special = /<@uid:([A-Za-z0-9_-]{1,100})>|(https?:\/\/[^\s<>"]+[^\s<>".,;:!
 /** Takes a text apart: `<@uid:bob> see https://example.com` */
 export function piecesOf(message: Message): Piece[] {
   const text = textOf(message)
-  const mentions = (message.data.mentions ?? {}) as Record<string, { readonly name?: string }>
+  const mentions = (message.data.mentions ?? {}) as Record<string, { readonly name?: string } | null>
   const pieces: Piece[] = []
   let end = 0
   for (const match of text.matchAll(special)) {

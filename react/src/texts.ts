@@ -46,6 +46,7 @@ export interface Texts {
   readonly delivered: string
   readonly read: string
   readonly file: string
+  readonly notShown: string
   readonly loading: string
   readonly loadMore: string
   readonly connecting: string
@@ -110,6 +111,7 @@ export const english: Texts = {
   delivered: 'delivered',
   read: 'read',
   file: 'File',
+  notShown: 'This message cannot be shown',
   loading: 'Loading',
   loadMore: 'Load more',
   connecting: 'Connecting',

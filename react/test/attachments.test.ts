@@ -7,10 +7,13 @@ import { expect, it } from 'vitest'
 const client = createLiveClient({ url: 'http://localhost', authToken: 'none' })
 
 /** A message with one picture, as it is drawn. */
-function drawn(url: string): string {
+const drawn = (url: string) => drawnWith({ attachments: [{ url, name: 'a', mimeType: 'image/png' }] })
+
+/** A message that says this, as it is drawn. */
+function drawnWith(data: object): string {
   const message = {
     ...{ id: '1', sender: 'alice', category: 'message', type: 'image', sentAt: 1 },
-    data: { attachments: [{ url, name: 'a', mimeType: 'image/png' }] },
+    data,
   } as unknown as MessageProps['message']
   const item = createElement(MessageItem, { message, isOwn: false, isContinued: false, actions: { react: () => {} } })
   return renderToStaticMarkup(createElement(ParleyProvider, { client } as ParleyProviderProps, item))
@@ -34,4 +37,22 @@ it.each([
   '',
 ])('Nothing is shown at %j, which is no address on the web', (url) => {
   expect(drawn(url)).not.toMatch(/href|src=/)
+})
+
+it.each([
+  { attachments: 'x' },
+  { attachments: null },
+  { attachments: 5 },
+  { attachments: { a: 1 } },
+  { attachments: [null] },
+  { attachments: ['x'] },
+  { attachments: [{ url: 5 }] },
+  { attachments: [{ url: 'https://files.example.com/a.png', name: { a: 1 }, mimeType: 5, size: {} }] },
+])('A message that says $attachments of its files is drawn with its text', ({ attachments }) => {
+  expect(drawnWith({ text: 'hello', attachments })).toContain('hello')
+})
+
+it('A message is drawn whose text and mentions are of another kind', () => {
+  expect(drawnWith({ text: { a: 1 } })).toContain('parley-message')
+  expect(drawnWith({ text: 'hello <@uid:bob>', mentions: { bob: null } })).toContain('@bob')
 })

@@ -11,7 +11,7 @@ import { useAddress } from '../ui/address.ts'
 import { conversationAddress } from '../ui/addresses.ts'
 import { countOf } from '../ui/figures.ts'
 import { useNextPage, useRows } from '../ui/lists.ts'
-import { MessageView } from '../ui/MessageView.tsx'
+import { MessageView, textOf } from '../ui/MessageView.tsx'
 import { notify, notifyError } from '../ui/notices.tsx'
 import { Facts, Page, Status, Time } from '../ui/page.tsx'
 import { ReadingBar, useReading } from '../ui/Reading.tsx'
@@ -426,7 +426,7 @@ function CaseLine(props: {
   useEffect(() => {
     if (isCurrent) line.current?.scrollIntoView({ block: 'nearest' })
   }, [isCurrent])
-  const { text } = of.message.data as { text?: string }
+  const text = textOf(of.message)
   return (
     <Paper
       component="li"
@@ -541,11 +541,11 @@ function Around({ message }: { readonly message: Message }) {
   )
 }
 
-function lineOf({ id, sender, type, data, deletedAt }: Message) {
-  const { text } = data as { text?: string }
+function lineOf(message: Message) {
+  const { id, sender, type, deletedAt } = message
   return (
     <li key={id} dir="auto">
-      {sender}: {text ?? (deletedAt === undefined ? type : 'deleted')}
+      {sender}: {textOf(message) ?? (deletedAt === undefined ? type : 'deleted')}
     </li>
   )
 }
@@ -655,7 +655,7 @@ function Reviewed() {
             width: '2fr',
             cell: ({ message }) => (
               <Link to={conversationAddress(appId, message.conversationId, message.id)}>
-                {message.sender}: {(message.data as { text?: string }).text ?? message.type}
+                {message.sender}: {textOf(message) ?? message.type}
               </Link>
             ),
           },

@@ -3,15 +3,15 @@ import type { Message } from '@parley/client'
 import { type ReactNode, useState } from 'react'
 import { useApp } from '../shell/session.tsx'
 import { userAddress } from './addresses.ts'
+import { Boundary } from './Boundary.tsx'
 import { countOf } from './figures.ts'
 import { PageLink } from './PageLink.tsx'
 import { Json, Time } from './page.tsx'
 
-interface Attachment {
-  readonly url: string
-  readonly name?: string
-  readonly mimeType?: string
-  readonly size?: number
+/** The text of a message, as far as it has one. */
+export function textOf({ data }: Pick<Message, 'data'>): string | undefined {
+  const { text } = data as Record<string, unknown>
+  return typeof text === 'string' ? text : undefined
 }
 
 /**
@@ -19,66 +19,64 @@ interface Attachment {
  * HTML where components would do no more.
  */
 export function MessageView({ message, actions }: { readonly message: Message; readonly actions?: ReactNode }) {
-  const { appId } = useApp()
-  const { sender, sentAt, editedAt, editedBy, deletedAt, deletedBy, reactions = [], replyCount = 0 } = message
   return (
     <article className="message in-sight" data-message-id={message.id}>
       <div className="message-main">
-        <div className="message-head">
-          <PageLink to={userAddress(appId, sender)}>{sender}</PageLink>
-          <Time at={sentAt} />
-          {message.category !== 'message' && (
-            <Badge variant="light" color="gray" tt="none">{`${message.category} ${message.type}`}</Badge>
-          )}
-          {editedAt !== undefined && (
-            <span>
-              edited <Time at={editedAt} /> by {editedBy}
-            </span>
-          )}
-          {deletedAt !== undefined && (
-            <span className="message-deleted">
-              deleted <Time at={deletedAt} /> by {deletedBy}
-            </span>
-          )}
-        </div>
-        <Content message={message} />
-        {(reactions.length > 0 || replyCount > 0) && (
-          <Group gap="xs">
-            {reactions.map(({ reaction, count }) => (
-              <Badge key={reaction} variant="light" color="gray" tt="none">
-                {reaction} {count}
-              </Badge>
-            ))}
-            {replyCount > 0 && <Badge variant="light">{countOf(replyCount, 'reply', 'replies')}</Badge>}
-          </Group>
-        )}
+        <Boundary of={message} instead={<p className="hidden-text">This message cannot be shown.</p>}>
+          <Main message={message} />
+        </Boundary>
       </div>
       {actions}
     </article>
   )
 }
 
-/** What was written. */
+/** Who wrote what, and what came of it. */
+function Main({ message }: { readonly message: Message }) {
+  const { appId } = useApp()
+  const { sender, sentAt, editedAt, editedBy, deletedAt, deletedBy, reactions = [], replyCount = 0 } = message
+  return (
+    <>
+      <div className="message-head">
+        <PageLink to={userAddress(appId, sender)}>{sender}</PageLink>
+        <Time at={sentAt} />
+        {message.category !== 'message' && (
+          <Badge variant="light" color="gray" tt="none">{`${message.category} ${message.type}`}</Badge>
+        )}
+        {editedAt !== undefined && (
+          <span>
+            edited <Time at={editedAt} /> by {editedBy}
+          </span>
+        )}
+        {deletedAt !== undefined && (
+          <span className="message-deleted">
+            deleted <Time at={deletedAt} /> by {deletedBy}
+          </span>
+        )}
+      </div>
+      <Content message={message} />
+      {(reactions.length > 0 || replyCount > 0) && (
+        <Group gap="xs">
+          {reactions.map(({ reaction, count }) => (
+            <Badge key={reaction} variant="light" color="gray" tt="none">
+              {reaction} {count}
+            </Badge>
+          ))}
+          {replyCount > 0 && <Badge variant="light">{countOf(replyCount, 'reply', 'replies')}</Badge>}
+        </Group>
+      )}
+    </>
+  )
+}
+
+/** What was written. What is of another kind than front ends take it for is shown as it stands. */
 function Content({ message }: { readonly message: Message }) {
   const { data, category, deletedAt } = message
-  const {
-    text,
-    attachments = [],
-    customData,
-    interactiveData,
-    metadata,
-    action,
-  } = data as {
-    text?: string
-    attachments?: readonly Attachment[]
-    customData?: object
-    interactiveData?: object
-    metadata?: object
-    action?: string
-  }
+  const { text, attachments = [], customData, interactiveData, metadata, action } = data as Record<string, unknown>
+  const files: unknown[] = Array.isArray(attachments) ? attachments : [attachments]
   const isLeftOut =
     text === undefined &&
-    attachments.length === 0 &&
+    files.length === 0 &&
     customData === undefined &&
     interactiveData === undefined &&
     action === undefined
@@ -91,25 +89,47 @@ function Content({ message }: { readonly message: Message }) {
   }
   return (
     <div className="message-content">
-      {text !== undefined && (
+      {typeof text === 'string' ? (
         <p className="bubble" dir="auto">
           {text}
         </p>
+      ) : (
+        text !== undefined && <Json value={text} />
       )}
-      {category === 'action' && action !== undefined && <p>{action}</p>}
-      {attachments.map((file) => (
-        <File key={file.url} file={file} />
-      ))}
+      {category === 'action' && typeof action === 'string' && <p>{action}</p>}
+      {files.map(
+        (file, n) =>
+          // biome-ignore-start lint/suspicious/noArrayIndexKey: files have no other name, and do not move
+          isFile(file) ? <File key={n} file={file} /> : <Json key={n} value={file} />,
+        // biome-ignore-end lint/suspicious/noArrayIndexKey: files have no other name, and do not move
+      )}
       {customData !== undefined && <Json value={customData} />}
       {interactiveData !== undefined && <Json value={interactiveData} />}
-      {metadata !== undefined && Object.keys(metadata).length > 0 && <Details value={metadata} />}
+      {typeof metadata === 'object' && metadata !== null && Object.keys(metadata).length > 0 && (
+        <Details value={metadata} />
+      )}
     </div>
   )
 }
 
+interface Attachment {
+  readonly url: string
+  readonly name?: unknown
+  readonly mimeType?: unknown
+  readonly size?: unknown
+}
+
+function isFile(value: unknown): value is Attachment {
+  return typeof (value as Partial<Attachment> | null)?.url === 'string'
+}
+
 /** A file by its name. A picture of this service is shown when it is asked for: it may be one that nobody wants to see. */
-function File({ file: { url, name = url, mimeType = '', size } }: { readonly file: Attachment }) {
+function File({ file }: { readonly file: Attachment }) {
   const [isShown, setShown] = useState(false)
+  const { url } = file
+  const name = typeof file.name === 'string' ? file.name : url
+  const mimeType = typeof file.mimeType === 'string' ? file.mimeType : ''
+  const kilobytes = Math.ceil(Number(file.size ?? Number.NaN) / 1024)
   const address = URL.canParse(url) ? new URL(url) : undefined
   const isWeb = address?.protocol === 'https:' || address?.protocol === 'http:'
   const isOwn = address?.origin === location.origin
@@ -124,7 +144,7 @@ function File({ file: { url, name = url, mimeType = '', size } }: { readonly fil
           <Text size="sm">{name}</Text>
         )}
         <Text size="xs" c="dimmed">
-          {[mimeType, size === undefined ? '' : `${Math.ceil(size / 1024)} kB`].filter(Boolean).join(', ')}
+          {[mimeType, Number.isNaN(kilobytes) ? '' : `${kilobytes} kB`].filter(Boolean).join(', ')}
         </Text>
         {isOwn && mimeType.startsWith('image/') && (
           <Button size="compact-xs" variant="default" onClick={() => setShown(!isShown)}>

@@ -101,8 +101,8 @@ describe('the import of messages', () => {
       message('image', { url, attachments: [] }),
       message('file', { attachments: [{ url }] }),
       message('video', { attachments: [{ url, name: 7, mimeType: null, extension: {}, size: [1] }] }),
-      message('text', { text: 'hi', attachments: [{ name: 'of another kind' }], customData: 'x', metadata: [1] }),
-      custom({ customData: [1, 2], text: { en: 'hi' } }),
+      message('text', { text: 'hi', attachments: [{ url, kind: 'another' }], customData: 'x', metadata: [1] }),
+      custom({ customData: [1, 2], text: 'hi' }),
     ]
     const listed = []
     for (const content of sent) {

@@ -75,6 +75,20 @@ describe('editing a message', () => {
     expect(await edit('alice', message.id)).toBe('403 ERR_MESSAGE_ACTION_NOT_ALLOWED')
   })
 
+  it('goes on where older versions stored attachments that are none, until they are sent anew', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    const { id } = await say(world, 'alice', 'bob', 'hi')
+    await world.context.database.run(
+      sql`update messages set data = '{"text":"hi","attachments":"x"}' where app_id = ${world.app.appId} and id = ${id}`,
+    )
+    const edit = (data: object) => world.put(`/messages/${id}`, { data }, { as: 'alice' })
+    dataOf(await edit({ text: 'hello' }))
+    expect(dataOf(await world.get(`/messages/${id}`)).data).toMatchObject({ text: 'hello', attachments: 'x' })
+    expect(refusal(await edit({ attachments: 'x' }))).toBe('400 ERR_INVALID_MEDIA_MESSAGE')
+    dataOf(await edit({ attachments: [] }))
+  })
+
   it('obeys the permission of the scope', async () => {
     const world = await createWorld()
     await createUsers(world, 'alice', 'bob')

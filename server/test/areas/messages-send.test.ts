@@ -155,6 +155,35 @@ describe('sending a message', () => {
     expect(dataOf(await world.get('/messages'))).toEqual([])
   })
 
+  it.each([
+    ['a text', { data: { text: 'x' } }],
+    ['a custom message', { category: 'custom', type: 'x', data: { customData: {} } }],
+    ['an interactive message', { category: 'interactive', data: { interactiveData: {} } }],
+  ])('is refused where what stands in it for everybody is of another kind: in %s', async (_, body) => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    const to = { receiver: 'bob', receiverType: 'user' }
+    const first = dataOf(await world.post('/messages', { ...to, ...body }, { as: 'alice' }))
+    const told = async (data: object) => {
+      const sent = { ...to, ...body, data: { ...body.data, ...data } }
+      const answers = [
+        await world.post('/messages', sent, { as: 'alice' }),
+        await world.post(`/messages/${first.id}/thread`, sent, { as: 'alice' }),
+        await world.put(`/messages/${first.id}`, { data }, { as: 'alice' }),
+      ]
+      return [...new Set(answers.map(refusal))]
+    }
+    const script = 'javascript:alert(1)'
+    for (const attachments of ['x', null, 5, { a: 1 }, [null], ['x'], [{}], [{ url: 5 }], [{ url: script }]]) {
+      expect([attachments, await told({ attachments })]).toEqual([attachments, ['400 ERR_INVALID_MEDIA_MESSAGE']])
+    }
+    for (const text of [5, null, { a: 1 }, ['x']]) {
+      expect([text, await told({ text })]).toEqual([text, ['400 ERR_INVALID_MESSAGE_TEXT']])
+    }
+    const data = { ...body.data, text: 'look', attachments: [{ url: 'https://example.com/a.png', other: 5 }] }
+    expect(dataOf(await world.post('/messages', { ...to, ...body, data }, { as: 'alice' })).data).toMatchObject(data)
+  })
+
   it('takes media by URL, custom and interactive messages', async () => {
     const world = await createWorld()
     await createUsers(world, 'alice', 'bob')

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { createOperator, createOwner, newEmail } from '../admin/operator.ts'
 import { createGroup, dataOf, say, sayInGroup } from '../support/chat.ts'
@@ -5,6 +6,7 @@ import { importWell, text } from '../support/imports.ts'
 import { until } from '../support/until.ts'
 import { createUsers, createWorld } from '../support/world.ts'
 import { findingsOf } from './axe.ts'
+import { breakMessage } from './broken.ts'
 import { describeConsole, openAs, openSignedIn } from './console.ts'
 
 describeConsole('messages in the console, in a real browser', () => {
@@ -57,6 +59,34 @@ describeConsole('messages in the console, in a real browser', () => {
     await page.getByText('Not notified: NO_PROVIDER').waitFor()
     expect(await findingsOf(page)).toEqual([])
     expect(problems).toEqual([])
+  })
+
+  it('are shown beside one that says something of another kind, and one that cannot be drawn', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    await say(world, 'alice', 'bob', 'A good one')
+    const odd = await say(world, 'alice', 'bob', 'An odd one')
+    const broken = await say(world, 'alice', 'bob', 'A broken one')
+    const data = { text: { a: 1 }, attachments: ['b', { url: 5 }, { url: 'https://example.com/c', name: {} }] }
+    await world.context.database.run(
+      sql`update messages set data = ${JSON.stringify(data)} where app_id = ${world.app.appId} and id = ${odd.id}`,
+    )
+    const { page } = await openAs(world, { role: 'moderator' }, `/apps/${world.app.name}/messages`)
+    await breakMessage(page, 'A broken one')
+    await page.getByRole('link', { name: 'alice and bob' }).click()
+    await page.getByRole('button', { name: 'Read', exact: true }).click()
+    await page
+      .getByRole('dialog')
+      .getByLabel(/Your reason/)
+      .fill('Report 18')
+    await page.getByRole('dialog').getByRole('button', { name: 'Read' }).click()
+    await page.getByText('A good one').waitFor()
+    const shown = page.locator(`article[data-message-id="${odd.id}"]`)
+    for (const text of ['"a": 1', '"b"', '"url": 5', 'https://example.com/c']) await shown.getByText(text).waitFor()
+    await page.getByText('This message cannot be shown.').waitFor()
+    // It can be deleted all the same.
+    await page.getByRole('button', { name: `What to do with the message ${broken.id}` }).click()
+    await page.getByRole('menuitem', { name: 'Delete' }).waitFor()
   })
 
   it('are scrolled back to the first, and found by what they say', async () => {

@@ -6,6 +6,7 @@ import { createGroup, dataOf, say, sayInGroup } from '../support/chat.ts'
 import { soon, until } from '../support/until.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
 import { findingsOf } from './axe.ts'
+import { breakMessage } from './broken.ts'
 import { chromiumProgram, openContext, pictureFile } from './chromium.ts'
 import { openDemo } from './demo.ts'
 
@@ -105,6 +106,21 @@ describeWith(chromiumProgram, 'the demo page, in two tabs of a real browser', ()
     await act(message(alice, 'the first one'), 'Delete')
     await bob.getByText('This message was deleted').first().waitFor()
     expect([...alice.problems, ...bob.problems]).toEqual([])
+  })
+
+  it('shows all others beside a message that cannot be drawn', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    await say(world, 'bob', 'alice', 'a good one')
+    await say(world, 'bob', 'alice', 'a broken one')
+    const page = await openPage()
+    await breakMessage(page, 'a broken one')
+    await openDemo(page, world, 'alice', 'bob')
+    await message(page, 'a good one').waitFor()
+    await page.getByText('This message cannot be shown').waitFor()
+    await composer(page).fill('What was that?')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await message(page, 'What was that?').waitFor()
   })
 
   it('writes a new message with nothing of one that is edited no more', async () => {

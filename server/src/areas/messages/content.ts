@@ -1,4 +1,4 @@
-import { faultsOfFiles, limits, mediaTypes } from '@parley/contract'
+import { faultsOfAttachments, isWebAddress, limits, mediaTypes } from '@parley/contract'
 import { attachmentsOf } from '../../chat/messages/traits.ts'
 import * as errors from './errors.ts'
 import { checkMentions } from './mentions/text.ts'
@@ -31,9 +31,20 @@ export function removeReserved(data: Record<string, unknown>): void {
  * Checks what a client wants to send.
  * @throws 400, with the contract's code for what is missing or wrong
  */
-export function checkContent(sent: { category?: string; type?: string; data?: Record<string, unknown> }): Content {
+export function checkContent(sent: Sent): Content {
   if (sent.category === '') throw errors.emptyCategory()
   if (sent.type === '') throw errors.emptyType()
+  checkSaid(sent.data)
+  return contentOf(sent)
+}
+
+interface Sent {
+  readonly category?: string
+  readonly type?: string
+  readonly data?: Record<string, unknown>
+}
+
+function contentOf(sent: Sent): Content {
   const category = sent.category ?? 'message'
   const data = { ...sent.data }
   removeReserved(data)
@@ -50,18 +61,19 @@ export function checkContent(sent: { category?: string; type?: string; data?: Re
 }
 
 /**
- * Checks what a message says once it was edited: members of `data` that are sent replace those that are stored. What judges
- * put into it stays.
+ * Checks what a message says once it was edited: members of `data` that are sent replace those that are stored, which may be
+ * of another kind in old and in imported messages. What judges put into it stays.
  * @throws as `checkContent`
  */
 export function checkEdit(
   stored: { readonly category: string; readonly type: string; readonly data: Record<string, unknown> },
   data: Record<string, unknown> | undefined,
 ): Content {
+  checkSaid(data)
   const merged = { ...stored.data, ...data }
   // It repeats that of the first attachment, which may be another now.
   if (stored.category === 'message' && data?.attachments !== undefined && data.url === undefined) delete merged.url
-  const content = checkContent({ ...stored, data: merged })
+  const content = contentOf({ ...stored, data: merged })
   return withInjected(content, injectedOf(stored.data))
 }
 
@@ -104,10 +116,14 @@ function checkCategory(category: string, type: string | undefined, data: Record<
   }
 }
 
+/** What front ends look for in a message of any category is of one kind in all of them, so that none fails at it. */
+function checkSaid(data: Record<string, unknown> = {}): void {
+  if (data.text !== undefined && typeof data.text !== 'string') throw errors.invalidText()
+  const [fault] = faultsOfAttachments(data)
+  if (fault !== undefined) throw errors.invalidAttachments(fault)
+}
+
 function checkMessage(type: string, data: Record<string, unknown>): string {
-  if (data.text !== undefined && typeof data.text !== 'string') {
-    throw errors.invalidText()
-  }
   if (type === 'text') {
     if (data.text === undefined || data.text === '') throw errors.missingText()
   } else if (mediaTypes.includes(type)) {
@@ -118,10 +134,11 @@ function checkMessage(type: string, data: Record<string, unknown>): string {
   return type
 }
 
+/** A media message refers to its files by URL: in `attachments`, or a single one in `url`. */
 function checkMedia(data: Record<string, unknown>): void {
-  const [fault] = faultsOfFiles(data)
-  if (fault !== undefined) throw errors.ofFiles(fault)
-  data.url ??= attachmentsOf(data)[0]?.url
+  const [first] = attachmentsOf(data)
+  if (first === undefined && !isWebAddress(data.url)) throw errors.missingFile()
+  data.url ??= first?.url
 }
 
 function checkCustom(type: string | undefined, data: Record<string, unknown>): string {

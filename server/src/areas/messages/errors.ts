@@ -48,19 +48,16 @@ export function invalidText(): ApiError {
   return new ApiError('ERR_INVALID_MESSAGE_TEXT', 'data.text must be a string.')
 }
 
-/** What is wrong with the files of a media message. */
-export function ofFiles({ kind }: FilesFault): ApiError {
-  switch (kind) {
-    case 'no-list':
-      return new ApiError('ERR_INVALID_MEDIA_MESSAGE', 'data.attachments must be an array.')
-    case 'no-attachment':
-      return new ApiError(
-        'ERR_INVALID_MEDIA_MESSAGE',
-        'Each of data.attachments must be an object with an absolute http or https url.',
-      )
-    case 'no-file':
-      return new ApiError('ERR_EMPTY_MESSAGE_FILE', 'data.attachments must have at least one file.')
-  }
+export function missingFile(): ApiError {
+  return new ApiError('ERR_EMPTY_MESSAGE_FILE', 'data.attachments must have at least one file.')
+}
+
+export function invalidAttachments({ kind }: FilesFault): ApiError {
+  const devMessage =
+    kind === 'no-list'
+      ? 'data.attachments must be an array.'
+      : 'Each of data.attachments must be an object with an absolute http or https url.'
+  return new ApiError('ERR_INVALID_MEDIA_MESSAGE', devMessage)
 }
 
 export function missingCustomData(): ApiError {
