@@ -47,8 +47,8 @@ export async function openDataFolder(config: Config): Promise<string> {
 
 /** Enough for three processes. */
 const leastConnections = 300
-/** What the first thread opens at most, 56, and that of notifications, 23. A process that is being replaced counts too, and commands. */
-const connectionsPerProcess = 79
+/** What the first thread opens at most, 59, and that of notifications, 23. A process that is being replaced counts too, and commands. */
+const connectionsPerProcess = 82
 
 /** The embedded database, with its address written down for as long as it runs. */
 export async function startOwnDatabase(dataDir: string, log: Log, processes = 1): Promise<OwnDatabase> {
