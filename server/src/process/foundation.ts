@@ -47,8 +47,8 @@ export async function openDataFolder(config: Config): Promise<string> {
 
 /** Enough for three processes. */
 const leastConnections = 300
-/** What the first thread opens at most, 56, and that of notifications, 23. */
-const connectionsPerProcess = 79
+/** What the first thread opens at most, 59, and that of notifications, 23. */
+const connectionsPerProcess = 82
 
 /** Connections that a database should have for so many processes, one of which is being replaced, and a command. */
 export function connectionsFor(processes: number): number {

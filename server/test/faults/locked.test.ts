@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
 import { createGroup, dataOf, refusal, sayInGroup, say as sayTo, texts } from '../support/chat.ts'
+import { codes, groupText, text } from '../support/imports.ts'
 import { until } from '../support/until.ts'
 import { type Answer, createUsers, createWorld, type World } from '../support/world.ts'
 
@@ -143,6 +144,55 @@ describe('While a conversation is locked for long', () => {
     expect(statuses(await waiting.all())).toEqual([200, 200])
     const { unreadMessageCount } = dataOf(await world.get('/groups/g/conversation', { as: 'bob' }))
     expect(unreadMessageCount).toBe('0')
+  })
+
+  it('imports elsewhere are answered, also of other apps, and those into it once it is free', async () => {
+    const { world, other } = await scene()
+    const at = 1_650_000_000
+    const toImport = (there: World, ...messages: object[]) => there.post('/data_import/messages', { messages })
+    await lockGroup(world)
+    // More than there are connections for them, each in a batch of its own.
+    const held: Array<Promise<Answer>> = []
+    for (const muid of ['one', 'two', 'three', 'four', 'five']) {
+      held.push(toImport(world, groupText(muid, 'alice', 'g', at), text(`${muid} beside`, 'alice', 'bob', at)))
+      await watcher.query('select pg_sleep(0.05)')
+    }
+    const waiting = asked(held)
+    await until(async () => (await countWaiting('parley importer%')) > 0)
+    const elsewhere = [
+      await toImport(other, text('elsewhere', 'dave', 'erin', at)),
+      await toImport(world, text('not into it', 'alice', 'bob', at)),
+      await send(other, 'dave', 'erin', 'user', 'live'),
+    ]
+    expect(statuses(elsewhere)).toEqual([200, 200, 200])
+    await until(async () => (await countWaiting('parley importer _')) === 0)
+    expect(waiting.unanswered).toBe(5)
+    await release()
+    for (const answer of await waiting.all()) expect(Object.values(codes(dataOf(answer)))).toEqual(['stored', 'stored'])
+    const stored = await world.get('/groups/g/messages?category=message', { as: 'carol' })
+    expect(texts(stored).sort()).toEqual(['five', 'four', 'one', 'three', 'two'])
+  })
+
+  it('what an import has stored of a request before the rest of it had to wait is stored once', async () => {
+    const { world } = await scene()
+    const { appId } = world.app
+    const at = 1_650_000_000
+    // A bad record divides the request; the part after it does not get a lock at first.
+    await watcher.query(`
+      create sequence tries;
+      create function trouble() returns trigger language plpgsql as $$ begin
+        if new.muid = 'bad' then raise exception 'bad' using errcode = '23514'; end if;
+        if new.muid = 'held' and nextval('tries') = 1 then raise exception 'held' using errcode = '55P03'; end if;
+        return new;
+      end $$;
+      create trigger trouble before insert on messages for each row when (new.app_id = ${appId}) execute function trouble()`)
+    try {
+      const messages = ['before', 'bad', 'held'].map((muid) => text(muid, 'alice', 'bob', at))
+      const answer = await world.post('/data_import/messages', { messages })
+      expect(codes(dataOf(answer))).toEqual({ before: 'stored', bad: 'ERR_EXCEPTION', held: 'stored' })
+    } finally {
+      await watcher.query('drop trigger trouble on messages; drop function trouble; drop sequence tries')
+    }
   })
 
   it('edits and joins in it, more of them than there are connections, keep no other from what they change', async () => {

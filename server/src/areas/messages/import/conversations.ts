@@ -1,10 +1,9 @@
 import type { LRUCache } from 'lru-cache'
-import { kindSql, storedKind } from '../../../chat/kind.ts'
+import { kindSql } from '../../../chat/kind.ts'
 import { partsOf } from '../../../chat/naming.ts'
-import { plainArray, textArray } from '../../../store/arrays.ts'
 import type { Transaction } from '../../../store/database.ts'
-import { createConversations, lockConversations } from '../write/conversations.ts'
-import type { LockedConversation } from './plan.ts'
+import { createConversations, lockConversations, namingOf } from '../write/conversations.ts'
+import { type LockedConversation, nameOf } from './plan.ts'
 import type { ImportRow } from './row.ts'
 
 /** One-to-one conversations that are known to be there, by name; one that is not any more is made again. */
@@ -24,7 +23,7 @@ export async function lockAll(
   rows: readonly ImportRow[],
   now: number,
 ): Promise<LockedConversation[]> {
-  const wanted = new Map(rows.map((row) => [nameOf(row), row]))
+  const wanted = new Map(rows.map((row) => [nameOfRow(row), row]))
   const pairs = new Map([...wanted].filter(([, { kind }]) => kind === 'user'))
   const unknown = [...pairs].filter(([name]) => !known.has(name)).map(([, row]) => row)
   const [, locked] = await Promise.all([create(tx, unknown, now), lockRows(tx, [...wanted.values()])])
@@ -40,28 +39,19 @@ export async function lockAll(
   return all
 }
 
-function nameOf(row: ImportRow): string {
-  return `${row.appId} ${row.kind} ${partsOf(row).join(' ')}`
+/** The name of the conversation of a row among those of all apps. */
+export function nameOfRow(row: ImportRow): string {
+  return nameOf(row, partsOf(row))
 }
 
 /** Those of deactivated users too: what they wrote and got is history. */
 async function create(tx: Transaction, rows: readonly ImportRow[], now: number): Promise<void> {
   if (rows.length === 0) return
-  const { appIds, firsts, seconds } = columnsOf(rows)
+  const { appIds, firsts, seconds } = namingOf(rows)
   await tx.query(createConversations, [appIds, firsts, seconds, now, true])
 }
 
 function lockRows(tx: Transaction, rows: readonly ImportRow[]): Promise<LockedConversation[]> {
-  const { appIds, kinds, firsts, seconds } = columnsOf(rows)
+  const { appIds, kinds, firsts, seconds } = namingOf(rows)
   return tx.query<LockedConversation>(lock, [appIds, kinds, firsts, seconds])
-}
-
-function columnsOf(rows: readonly ImportRow[]) {
-  const parts = rows.map(partsOf)
-  return {
-    appIds: plainArray(rows.map(({ appId }) => appId)),
-    kinds: plainArray(rows.map(({ kind }) => storedKind(kind))),
-    firsts: textArray(parts.map(([first]) => first)),
-    seconds: textArray(parts.map(([, second]) => second)),
-  }
 }

@@ -1,4 +1,5 @@
 import { plainArray, textArray } from '../../../store/arrays.ts'
+import type { Channel } from '../../../store/channel.ts'
 import type { Transaction } from '../../../store/database.ts'
 import { statement } from '../../../store/statement.ts'
 import type { ImportRow } from './row.ts'
@@ -19,6 +20,27 @@ const lock = statement(`
     for key share
   ) u`)
 
+/** Waits for nobody itself. Gives places, from 1. */
+const findHeld = statement(`
+  select w.n::int as place
+  from unnest($1::int[], $2::text[]) with ordinality as w(app_id, uid, n)
+  where exists (
+    select
+    from users u
+    where u.app_id = w.app_id
+    and u.uid = w.uid
+    and not exists (
+      select
+      from (
+        select v.uid
+        from users v
+        where v.app_id = u.app_id
+        and v.uid = u.uid
+        for key share skip locked
+      ) free
+    )
+  )`)
+
 interface NamedUser {
   readonly appId: number
   readonly uid: string
@@ -33,6 +55,17 @@ export async function holdNamed(tx: Transaction, rows: readonly ImportRow[]): Pr
   const found = await tx.query<NamedUser>(lock, columnsOf([...namedIn(rows).values()]))
   const present = new Set(found.map(nameOf))
   return (row) => uidsOf(row).every((uid) => present.has(nameOf({ appId: row.appId, uid })))
+}
+
+/** Whom of those that rows name somebody has locked, so that `holdNamed` would wait. @returns whether a row names one */
+export async function findHeldNamed(
+  channel: Channel,
+  rows: readonly ImportRow[],
+): Promise<(row: ImportRow) => boolean> {
+  const named = [...namedIn(rows).values()]
+  const { rows: places } = await channel.query({ ...findHeld, values: columnsOf(named) })
+  const held = new Set(places.map(({ place }) => nameOf(named[place - 1] as NamedUser)))
+  return (row) => held.size > 0 && uidsOf(row).some((uid) => held.has(nameOf({ appId: row.appId, uid })))
 }
 
 function namedIn(rows: readonly ImportRow[]): ReadonlyMap<string, NamedUser> {

@@ -1,5 +1,6 @@
 import type { Channel } from '../../../store/channel.ts'
 import type { Transaction } from '../../../store/database.ts'
+import { hurry } from '../../../store/held.ts'
 import { statement } from '../../../store/statement.ts'
 import { addEntries } from '../search/entries.ts'
 import { followThreads } from '../threads/follow.ts'
@@ -50,10 +51,20 @@ const selectIds = statement(`
 
 /**
  * Checks and stores a batch of imported messages in one transaction, in few round trips.
+ * @param isHurried something is held for long: this waits less for what may be held, too
  * @returns what became of each row, in order
  */
-export function writeImport(channel: Channel, known: KnownPairs, rows: readonly ImportRow[]): Promise<ImportResult[]> {
-  return channel.interact((tx) => writeIn(tx, known, rows))
+export function writeImport(
+  channel: Channel,
+  known: KnownPairs,
+  rows: readonly ImportRow[],
+  isHurried: boolean,
+): Promise<ImportResult[]> {
+  return channel.interact(async (tx) => {
+    if (!isHurried) return writeIn(tx, known, rows)
+    const [, results] = await Promise.all([tx.query(hurry), writeIn(tx, known, rows)])
+    return results
+  })
 }
 
 /** The same in a transaction that goes on, after what it made for these rows. */

@@ -1,10 +1,12 @@
 import { createCache } from '../../../cache.ts'
 import type { Metrics } from '../../../metrics.ts'
 import { withChannel } from '../../../store/channel.ts'
-import { createCoalescer } from '../../../store/coalesce.ts'
+import { type Coalescer, createCoalescer } from '../../../store/coalesce.ts'
 import { isRetryable } from '../../../store/connection.ts'
 import type { Database, Transaction } from '../../../store/database.ts'
+import { createHeldApart, patienceMs, settingsOfPatience } from '../../../store/held.ts'
 import type { KnownPairs } from './conversations.ts'
+import { findHeldRequests } from './held.ts'
 import type { ImportRow } from './row.ts'
 import { type ImportResult, importSettings, writeImport, writeImportWithin } from './write.ts'
 
@@ -30,33 +32,51 @@ const maxBatch = 1000
 /** While one reaches the disk and one is planned, the database works on a third. */
 const maxInFlight = 3
 
+interface Request {
+  /** No two are in line for the same: each locks conversations and users of its own, and they come in any order. */
+  readonly name: string
+  readonly rows: readonly ImportRow[]
+}
+
+/** Imports wait no longer than sends do for what somebody has locked for long: a batch has requests of several apps. */
 export function createImportWriter(database: Database, metrics: Metrics): ImportWriter {
   const known: KnownPairs = createCache({ max: 100_000 })
   const channels = Array.from({ length: maxInFlight }, (_, i) =>
-    database.openChannel(`parley importer ${i}`, importSettings),
+    database.openChannel(`parley importer ${i}`, settingsOfPatience(patienceMs, importSettings)),
   )
-  const write = (rows: readonly ImportRow[]) =>
-    withChannel(channels, (channel) => retryMeetings(() => writeImport(channel, known, rows)))
-  const requests = createCoalescer<readonly ImportRow[], ImportResult[]>({
+  /** Of batches that were divided: where the rest has to wait for somebody, they are stored already. */
+  const stored = new WeakMap<ImportRow, ImportResult>()
+  let next = 0
+  // Rows are divided here, which keeps their order.
+  const isDivisible = () => false
+  const held = createHeldApart<Request, ImportResult[]>({
+    ...{ database, name: 'parley importer apart', settings: importSettings, maxBatch: 1, isDivisible },
+    appOf: ({ rows }) => rows[0]?.appId ?? 0,
+    nameOf: ({ name }) => name,
+    resume: (some) => requests.resume(some),
+    findHeld: findHeldRequests,
+    async write(channel, batch, { isHurried }) {
+      const rows = batch.flatMap((request) => request.rows).filter((row) => !stored.has(row))
+      metrics.batches.observe({ writer: 'import' }, rows.length)
+      const write: Write = (some) => retryMeetings(() => writeImport(channel, known, some, isHurried))
+      const results = new Map((await writeDivisibly(write, rows, stored)).map((result, i) => [rows[i], result]))
+      return batch.map((request) => request.rows.map((row) => (stored.get(row) ?? results.get(row)) as ImportResult))
+    },
+  })
+  const requests: Coalescer<Request, ImportResult[]> = createCoalescer({
     maxBatch,
     maxInFlight,
-    weigh: (rows) => rows.length,
-    async write(batch) {
-      const rows = batch.flat()
-      metrics.batches.observe({ writer: 'import' }, rows.length)
-      const results = await writeDivisibly(write, rows)
-      return batch.map(({ length }) => results.splice(0, length))
-    },
-    // Rows are divided here, which keeps their order.
-    isDivisible: () => false,
+    weigh: ({ rows }) => rows.length,
+    write: (batch) => withChannel(channels, (channel) => held.write(channel, batch)),
+    isDivisible,
   })
   return {
-    write: requests.submit,
+    write: (rows) => requests.submit({ name: String(next++), rows }),
     writeWithin(tx, rows) {
       metrics.batches.observe({ writer: 'import' }, rows.length)
       return writeImportWithin(tx, known, rows)
     },
-    drain: requests.drain,
+    drain: () => requests.drain().then(held.drain),
   }
 }
 
@@ -70,16 +90,28 @@ type Write = (rows: readonly ImportRow[]) => Promise<ImportResult[]>
 const uniqueViolation = '23505'
 const maxAttempts = 4
 
-/** Writes rows; what fails as a whole is halved and tried again, so that one bad row never fails its neighbours. */
-async function writeDivisibly(write: Write, rows: readonly ImportRow[]): Promise<ImportResult[]> {
+/**
+ * Writes rows; what fails as a whole is halved and tried again, so that one bad row never fails its neighbours.
+ * @param parts what became of the rows of each part is noted here: another part may fail
+ */
+async function writeDivisibly(
+  write: Write,
+  rows: readonly ImportRow[],
+  parts: WeakMap<ImportRow, ImportResult>,
+): Promise<ImportResult[]> {
+  const writePart = async (part: readonly ImportRow[]) => {
+    const results = await writeDivisibly(write, part, parts)
+    for (const [i, row] of part.entries()) parts.set(row, results[i] as ImportResult)
+    return results
+  }
   try {
     return await write(rows)
   } catch (error) {
     if (!isFaultOfData(error)) throw error
     if (rows.length > 1) {
       const half = Math.ceil(rows.length / 2)
-      const before = await writeDivisibly(write, rows.slice(0, half))
-      return [...before, ...(await writeDivisibly(write, rows.slice(half)))]
+      const before = await writePart(rows.slice(0, half))
+      return [...before, ...(await writePart(rows.slice(half)))]
     }
     return rows.map(() => ({ refusal: 'ERR_EXCEPTION', cause: error }))
   }

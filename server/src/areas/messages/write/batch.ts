@@ -3,14 +3,13 @@ import {
   raiseAndPublishGroupReceipts,
   raiseGroupReceipts,
 } from '../../../chat/conversations/group-receipts.ts'
-import { storedKind } from '../../../chat/kind.ts'
 import { isHeld, traits } from '../../../chat/messages/traits.ts'
 import { type ConversationParts, partsOf } from '../../../chat/naming.ts'
 import { plainArray, textArray } from '../../../store/arrays.ts'
 import type { Query } from '../../../store/channel.ts'
 import { growThreadsOf } from '../threads/grow.ts'
 import { judgedRows, sentRows, tracedRows } from './columns.ts'
-import { createConversations, findHeldKeys, lockKeys } from './conversations.ts'
+import { createConversations, lockKeys } from './conversations.ts'
 import { eventBits, type MessageRow, nameOf, type Received, type WrittenRow } from './row.ts'
 import { writeStatement } from './statement.ts'
 
@@ -76,20 +75,6 @@ export function batchQueries(rows: readonly MessageRow[], options: { create: boo
     ),
   )
   return queries
-}
-
-/** Asks which rows would wait for somebody. */
-export function heldQuery(rows: readonly MessageRow[]): Query {
-  const parts = rows.map(partsOf)
-  return {
-    ...findHeldKeys,
-    values: [
-      plainArray(rows.map(({ appId }) => appId)),
-      plainArray(rows.map(({ kind }) => storedKind(kind))),
-      textArray(parts.map(([first]) => first)),
-      textArray(parts.map(([, second]) => second)),
-    ],
-  }
 }
 
 const verdictBits = eventBits.approved | eventBits.blocked

@@ -1,4 +1,8 @@
 import { latestByKey, latestByParts } from '../../../chat/conversations/latest.ts'
+import { storedKind } from '../../../chat/kind.ts'
+import { partsOf } from '../../../chat/naming.ts'
+import { plainArray, textArray } from '../../../store/arrays.ts'
+import type { Query } from '../../../store/channel.ts'
 import { type Statement, statement } from '../../../store/statement.ts'
 
 /**
@@ -67,11 +71,22 @@ export const lockKeys = statement(`
   select count(*)
   from (${lockConversations('c.key').text}) l`)
 
+/** The columns of what names the conversations of messages: apps, kinds, and both parts. */
+export function namingOf(rows: ReadonlyArray<{ readonly appId: number } & Parameters<typeof partsOf>[0]>) {
+  const parts = rows.map(partsOf)
+  return {
+    appIds: plainArray(rows.map(({ appId }) => appId)),
+    kinds: plainArray(rows.map(({ kind }) => storedKind(kind))),
+    firsts: textArray(parts.map(([first]) => first)),
+    seconds: textArray(parts.map(([, second]) => second)),
+  }
+}
+
 /**
  * Which rows of a batch would wait for somebody: who has locked their conversation, or a user between whom and the other one it
  * would be made. Waits for nobody itself. Gives their places, from 1.
  */
-export const findHeldKeys = statement(`
+const findHeldKeys = statement(`
   select w.n::int as place
   from unnest($1::int[], $2::smallint[], $3::text[], $4::text[]) with ordinality as w(app_id, kind, first, second, n)
   where exists (
@@ -92,3 +107,9 @@ export const findHeldKeys = statement(`
       from (select v.uid from users v where v.app_id = u.app_id and v.uid = u.uid for key share skip locked) free
     )
   )`)
+
+/** Asks which rows of a batch would wait for somebody. */
+export function heldQuery(rows: Parameters<typeof namingOf>[0]): Query {
+  const { appIds, kinds, firsts, seconds } = namingOf(rows)
+  return { ...findHeldKeys, values: [appIds, kinds, firsts, seconds] }
+}

@@ -17,7 +17,8 @@ import { tracedChannel } from '../../../store/traced.ts'
 import { ended, type Tracing } from '../../../tracing/tracing.ts'
 import { createImportWriter, type ImportWriter } from '../import/writer.ts'
 import { createPublishOrder, type PublishOrder } from '../publish-order.ts'
-import { batchQueries, heldQuery, writtenRows } from './batch.ts'
+import { batchQueries, writtenRows } from './batch.ts'
+import { heldQuery } from './conversations.ts'
 import { type MessageRow, nameOf, type WrittenRow } from './row.ts'
 
 /** Writes what is sent, coalesced: while one batch is being written, the next collects. */
