@@ -1,6 +1,8 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { createGroup, dataOf, refusal, say, sayInGroup, texts } from '../support/chat.ts'
+import { pullEvents } from '../support/events.ts'
+import { importWell, text } from '../support/imports.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
 
 describe('editing a message', () => {
@@ -191,6 +193,34 @@ describe('deleting a message', () => {
     expect(dataOf(await world.delete(`/messages/${first.id}`, permanent)).id).toBe(first.id)
     expect(refusal(await world.get(`/messages/${first.id}`))).toBe('404 ERR_MESSAGE_ID_NOT_FOUND')
     expect(dataOf(await world.get('/messages')).map(({ id }: { id: string }) => id)).toEqual([message.id])
+  })
+
+  it('asked again where nothing tells of it any more answers when and by whom it was deleted, and tells nobody', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob', 'carol')
+    await createGroup(world, 'team', 'alice', { moderators: ['bob'], participants: ['carol'] })
+    const here = await sayInGroup(world, 'carol', 'team', 'x')
+    const action = dataOf(await world.delete(`/messages/${here.id}`, undefined, { as: 'carol' }))
+    dataOf(await world.delete(`/messages/${action.id}`, { permanent: true }))
+    const moved = { receiverType: 'group', receiver: 'team', deletedAt: 1_700_000_005, deletedBy: 'carol' }
+    const { old } = await importWell(world, 'messages', [text('old', 'carol', 'team', 1_700_000_000, moved)])
+    const puller = await pullEvents(world)
+
+    for (const { id } of [here, old]) {
+      const before = dataOf(await world.get(`/messages/${id}`))
+      const at = before.deletedAt
+      const counted = dataOf(await world.get('/groups/team/messages?limit=100')).length
+      for (const as of ['bob', 'carol', undefined]) {
+        const again = dataOf(await world.delete(`/messages/${id}`, undefined, as === undefined ? {} : { as }))
+        expect(again).toMatchObject({ category: 'action', sender: 'carol', sentAt: at, data: { action: 'deleted' } })
+        expect(again.data.entities.by.entity.uid).toBe('carol')
+        expect(again.data.entities.on.entity).toMatchObject({ id, deletedAt: at, deletedBy: 'carol' })
+        expect(refusal(await world.get(`/messages/${again.id}`))).toBe('404 ERR_MESSAGE_ID_NOT_FOUND')
+      }
+      expect(dataOf(await world.get(`/messages/${id}`))).toEqual(before)
+      expect(dataOf(await world.get('/groups/team/messages?limit=100'))).toHaveLength(counted)
+    }
+    expect(await puller.told()).toEqual([])
   })
 
   it('at the same time as an edit, a mark and another deletion leaves a deleted message and no 500', async () => {

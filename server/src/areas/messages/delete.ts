@@ -4,6 +4,7 @@ import { systemUid } from '../../chat/apps.ts'
 import { erase } from '../../chat/erasure.ts'
 import { scopeAllows } from '../../chat/groups/permissions.ts'
 import type { App } from '../../chat/identity.ts'
+import { draftMessageAction } from '../../chat/messages/actions.ts'
 import {
   type ActingEditor,
   changeMessage,
@@ -15,7 +16,7 @@ import {
 import { releaseUses } from '../../chat/messages/file-uses.ts'
 import type { HeldFor } from '../../chat/messages/read.ts'
 import type { StoredMessage } from '../../chat/messages/rows.ts'
-import { contentTraits, isHeld } from '../../chat/messages/traits.ts'
+import { contentTraits } from '../../chat/messages/traits.ts'
 import { forgetEngineAnswers, forgetJudgedText, wasJudged } from '../../chat/moderation/forget.ts'
 import { leaveQueue } from '../../chat/moderation/queue.ts'
 import type { RolePolicy } from '../../chat/roles/policies.ts'
@@ -61,7 +62,8 @@ const selectAction = statement(`
 
 /**
  * Deletes a message: softly, so that it stays in the history without its content, or for good with its replies and
- * reactions, where the one who asks may delete them all. Asked again, a soft deletion answers the same action message.
+ * reactions, where the one who asks may delete them all. Asked again, a soft deletion changes nothing, tells nobody, and
+ * answers the same action message.
  * @param heldFor who deletes it while moderation holds it
  * @returns the action message that tells of it
  * @throws 403 `ERR_MESSAGE_NOT_A_SENDER`: its sender deletes a message, in groups admins and moderators, and the app
@@ -79,17 +81,14 @@ export async function deleteMessage(
     refuseActions(message)
     const takesReplies = await mayDeleteReplies(tx, app, { editor, policy, device }, message)
     const purges = permanent && takesReplies
-    const tell = () => tellChange(context, tx, app, 'deleted', message, { editor, device }, now)
     if (message.deletedAt !== null && !purges) {
-      if (isHeld(message)) return tell()
-      const [action] = await tx.query<{ id: number }>(selectAction, [app.appId, id])
-      if (action !== undefined) return action.id
+      return { action: await findDeletion(tx, app.appId, message, message.deletedAt) }
     }
     const replies = purges ? await purgeThread(context, tx, app.appId, message) : []
     if (!purges) await clearMessage(tx, app.appId, message, editor ?? systemUid, now)
     if (message.parentId !== null) await recountThreads(tx, app.appId, [message.parentId])
     await tx.query(raiseVersion, [app.appId, message.conversation])
-    const told = await tell()
+    const told = await tellChange(context, tx, app, 'deleted', message, { editor, device }, now)
     // Replies that went with it are told one by one to whoever keeps copies; those who are connected see its thread go.
     await context.events.record(
       tx,
@@ -102,10 +101,28 @@ export async function deleteMessage(
     const changeAndTell = async (tx: Transaction, message: StoredMessage) => {
       if (permanent && editor === undefined && isNote(message)) return purgeNote(context, tx, app, message)
       const told = await change(tx, message)
-      return typeof told === 'number' ? showAction(tx, app, told, editor) : tellInTurn(tx, app, told, editor, turn)
+      return 'action' in told ? showAction(tx, app, told.action, editor) : tellInTurn(tx, app, told, editor, turn)
     }
     return changeMessage(context, app, editor, id, changeAndTell, heldFor)
   })
+}
+
+/**
+ * What told of a deletion. Of one that was imported, or whose action message is gone or was never stored, it is made as it would
+ * be, is stored nowhere, and nobody hears of it: who deleted the message, and when, stays as it was.
+ */
+async function findDeletion(
+  tx: Transaction,
+  appId: number,
+  message: StoredMessage,
+  deletedAt: number,
+): Promise<number | StoredMessage> {
+  const [action] = await tx.query<{ id: number }>(selectAction, [appId, message.id])
+  if (action !== undefined) return action.id
+  const { deletedBy, sender } = message
+  const by = deletedBy === null || deletedBy === systemUid ? sender : deletedBy
+  const draft = await draftMessageAction(tx, appId, 'deleted', message, by, deletedAt)
+  return { ...draft, sentAt: deletedAt, updatedAt: deletedAt }
 }
 
 /** What tells of something else, and that nobody deletes but the app, and then for good: nothing would be left of it. */
