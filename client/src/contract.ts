@@ -2894,7 +2894,7 @@ export interface Calls {
       id?: string
       /** Cursor: epoch seconds */
       sentAt?: number
-      /** Cursor by time of change, epoch seconds */
+      /** Cursor by time of change, epoch seconds. Without id, the page includes this second, and is longer than limit where more changes share it */
       updatedAt?: number
       /** With updatedAt: only messages changed after they were sent */
       onlyUpdates?: boolean
@@ -3082,7 +3082,7 @@ export interface Calls {
       id?: string
       /** Cursor: epoch seconds */
       sentAt?: number
-      /** Cursor by time of change, epoch seconds */
+      /** Cursor by time of change, epoch seconds. Without id, the page includes this second, and is longer than limit where more changes share it */
       updatedAt?: number
       /** With updatedAt: only messages changed after they were sent */
       onlyUpdates?: boolean
@@ -3246,7 +3246,7 @@ export interface Calls {
       id?: string
       /** Cursor: epoch seconds */
       sentAt?: number
-      /** Cursor by time of change, epoch seconds */
+      /** Cursor by time of change, epoch seconds. Without id, the page includes this second, and is longer than limit where more changes share it */
       updatedAt?: number
       /** With updatedAt: only messages changed after they were sent */
       onlyUpdates?: boolean
@@ -4542,7 +4542,7 @@ export interface Calls {
       id?: string
       /** Cursor: epoch seconds */
       sentAt?: number
-      /** Cursor by time of change, epoch seconds */
+      /** Cursor by time of change, epoch seconds. Without id, the page includes this second, and is longer than limit where more changes share it */
       updatedAt?: number
       /** With updatedAt: only messages changed after they were sent */
       onlyUpdates?: boolean
