@@ -2915,7 +2915,7 @@ export interface Calls {
       id?: string
       /** Cursor: epoch seconds */
       sentAt?: number
-      /** Cursor by time of change, epoch seconds */
+      /** Cursor by time of change, epoch seconds. Without id, the page includes this second, and is longer than limit where more changes share it */
       updatedAt?: number
       /** With updatedAt: only messages changed after they were sent */
       onlyUpdates?: boolean
@@ -3103,7 +3103,7 @@ export interface Calls {
       id?: string
       /** Cursor: epoch seconds */
       sentAt?: number
-      /** Cursor by time of change, epoch seconds */
+      /** Cursor by time of change, epoch seconds. Without id, the page includes this second, and is longer than limit where more changes share it */
       updatedAt?: number
       /** With updatedAt: only messages changed after they were sent */
       onlyUpdates?: boolean
@@ -3267,7 +3267,7 @@ export interface Calls {
       id?: string
       /** Cursor: epoch seconds */
       sentAt?: number
-      /** Cursor by time of change, epoch seconds */
+      /** Cursor by time of change, epoch seconds. Without id, the page includes this second, and is longer than limit where more changes share it */
       updatedAt?: number
       /** With updatedAt: only messages changed after they were sent */
       onlyUpdates?: boolean
@@ -4583,7 +4583,7 @@ export interface Calls {
       id?: string
       /** Cursor: epoch seconds */
       sentAt?: number
-      /** Cursor by time of change, epoch seconds */
+      /** Cursor by time of change, epoch seconds. Without id, the page includes this second, and is longer than limit where more changes share it */
       updatedAt?: number
       /** With updatedAt: only messages changed after they were sent */
       onlyUpdates?: boolean

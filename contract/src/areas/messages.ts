@@ -183,7 +183,13 @@ export const messageListQuery = {
   affix: Type.Optional(oneOf('append', 'prepend')),
   id: Type.Optional(Type.String({ pattern: '^[0-9]{1,16}$', description: 'Cursor: id of a message' })),
   sentAt: Type.Optional(Type.Integer({ minimum: 0, description: 'Cursor: epoch seconds' })),
-  updatedAt: Type.Optional(Type.Integer({ minimum: 0, description: 'Cursor by time of change, epoch seconds' })),
+  updatedAt: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description:
+        'Cursor by time of change, epoch seconds. Without id, the page includes this second, and is longer than limit where more changes share it',
+    }),
+  ),
   onlyUpdates: Type.Optional(
     Type.Boolean({ description: 'With updatedAt: only messages changed after they were sent' }),
   ),

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { createGroup, dataOf, refusal, say, sayInGroup, texts } from '../support/chat.ts'
 import { type Answer, createUsers, createWorld, type World } from '../support/world.ts'
@@ -217,6 +218,79 @@ describe('filters of message lists', () => {
     dataOf(await world.put(`/messages/${edited.id}`, { data: { url, attachments: [] } }, { as: 'alice' }))
     expect(await found('hasAttachments=1&category=message')).toEqual(['image', 'video', 'audio', 'file', 'clip'])
     expect(await found('attachmentTypes=image')).toEqual(['image', 'clip'])
+  })
+})
+
+describe('a list by time of change', () => {
+  const alice = { as: 'alice' }
+
+  /** m0 ... m9, of which m1 to m7 were edited in one second, and m8 in the next. */
+  async function edited(world: World) {
+    const messages = await talk(world)
+    for (const { id } of messages.slice(1, 9)) dataOf(await world.put(`/messages/${id}`, { data: { metadata: {} } }))
+    const ids = messages.map(({ id }) => Number(id))
+    const at = (messages[9]?.sentAt ?? 0) + 10
+    await world.context.database.run(sql`
+      update messages
+      set updated_at = case when id = ${ids[8]}::bigint then ${at + 1}::bigint else ${at}::bigint end
+      where app_id = ${world.app.appId}
+      and id = any(${ids.slice(1, 9)}::bigint[])`)
+    return { messages, at }
+  }
+  const path = '/users/bob/messages'
+
+  it('goes on with the second of a time alone: a change that came later in it is not lost', async () => {
+    const world = await createWorld()
+    const { at } = await edited(world)
+    const listed = async (query: string) => texts(await world.get(`${path}?${query}`, alice))
+    const changes = 'onlyUpdates=1&limit=100'
+    expect(await listed(`${changes}&updatedAt=${at}&affix=append`)).toEqual(numbered(1, 8))
+    expect(await listed(`${changes}&updatedAt=${at + 1}&affix=append`)).toEqual(['m8'])
+    expect(await listed(`${changes}&updatedAt=${at}&affix=prepend`)).toEqual(numbered(1, 7))
+    expect(await listed(`${changes}&updatedAt=${at - 1}&affix=prepend`)).toEqual([])
+    const { meta } = (await world.get(`${path}?${changes}&updatedAt=${at + 1}&affix=append`, alice)).body
+    expect(meta.previous).toMatchObject({ affix: 'prepend', updatedAt: at + 1 })
+    expect(meta.next).toBeUndefined()
+  })
+
+  it.each([
+    ['append', 'next', '&onlyUpdates=1', numbered(1, 8)],
+    ['prepend', 'previous', '&onlyUpdates=1', numbered(1, 8)],
+    ['append', 'next', '&category=message', numbered(0, 9)],
+    ['prepend', 'previous', '&category=message', numbered(0, 9)],
+    ['append', 'next', '&searchKey=m', numbered(0, 9)],
+  ] as const)(
+    'is walked with %s by times alone, however many changes share a second (%s%s)',
+    async (affix, onward, filter, all) => {
+      const world = await createWorld()
+      const { messages, at } = await edited(world)
+      const seen = new Set<string>()
+      const start = affix === 'append' ? (messages[0]?.sentAt ?? 0) : at + 1
+      let query = `limit=2${filter}&affix=${affix}&updatedAt=${start}`
+      for (let pages = 0; ; pages++) {
+        expect(pages).toBeLessThan(12)
+        const page = await world.get(`${path}?${query}`, alice)
+        const rows: Array<{ updatedAt: number }> = dataOf(page)
+        expect(rows.map(({ updatedAt }) => updatedAt)).toEqual(
+          rows.map(({ updatedAt }) => updatedAt).sort((a, b) => a - b),
+        )
+        for (const text of texts(page)) seen.add(text)
+        const cursor = page.body.meta[onward]
+        if (cursor === undefined) break
+        query = `limit=2${filter}&affix=${affix}&updatedAt=${cursor.updatedAt}`
+      }
+      expect([...seen].sort()).toEqual(all)
+    },
+  )
+
+  it('goes on exactly with an id beside the time', async () => {
+    const world = await createWorld()
+    const { messages, at } = await edited(world)
+    const listed = async (query: string) => texts(await world.get(`${path}?onlyUpdates=1&${query}`, alice))
+    const third = messages[3]?.id
+    expect(await listed(`updatedAt=${at}&id=${third}&affix=append`)).toEqual(numbered(4, 8))
+    expect(await listed(`updatedAt=${at}&id=${third}&affix=prepend`)).toEqual(numbered(1, 2))
+    expect(await listed(`updatedAt=${at}&id=${third}&affix=append&limit=2`)).toEqual(numbered(4, 5))
   })
 })
 

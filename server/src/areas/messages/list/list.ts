@@ -10,7 +10,7 @@ import { conversationId } from '../../../chat/naming.ts'
 import type { RolePolicy } from '../../../chat/roles/policies.ts'
 import { hidesByRole } from '../../../chat/sight/sight.ts'
 import type { Context } from '../../../context.ts'
-import { cursorMeta } from '../../../paging.ts'
+import { cursorMeta, passSecond } from '../../../paging.ts'
 import type { Queryable } from '../../../store/database.ts'
 import type { Fragment } from '../../../store/statement.ts'
 import { type CountRow, type Counts, countHits } from '../search/counts.ts'
@@ -113,7 +113,7 @@ export async function listHistory(
     given && readHistoryPage(database, request.app.appId, request.viewer, history, given, nobodyWanted),
   ])
   const isRight = first !== undefined && isRightPage(request, first)
-  const page = isRight ? { paging: given as Paging, ...first } : await readFromCursor(database, request, history)
+  const page = isRight ? pageOf(given as Paging, first) : await readFromCursor(database, request, history)
   return writePage(database, { ...request, known }, page)
 }
 
@@ -137,7 +137,7 @@ export async function recallHistory(
   const request = { app, query, limit, viewer: actor.uid, policy: viewer.policy }
   if (hidesByRole({ uid: actor.uid, policy: viewer.policy }) || !isRightPage(request, page)) return undefined
   const known = await recallSides(entities, app.appId, viewer, history, page.sides)
-  return known && writePage(database, { ...request, known }, { paging, ...page })
+  return known && writePage(database, { ...request, known }, pageOf(paging, page))
 }
 
 /** Cursors mostly come from a page before, so they are right; the page itself tells when one is not. */
@@ -151,18 +151,22 @@ async function readFromCursor(
   history: HistoryOf,
 ): Promise<Page> {
   const paging = await readPaging(on, { appId, viewer }, query, limit)
-  return { paging, ...(await readHistoryPage(on, appId, viewer, history, paging, nobodyWanted)) }
+  return pageOf(paging, await readHistoryPage(on, appId, viewer, history, paging, nobodyWanted))
+}
+
+/** One row more than asked for was read, at the far end, to know whether anything lies beyond. */
+function pageOf(paging: Paging, { found, hasBehind, ownReceipts, along }: HistoryPage): Page {
+  const hasBeyond = found.length > paging.limit
+  const rows = !hasBeyond ? found : paging.affix === 'append' ? found.slice(0, paging.limit) : found.slice(1)
+  return { paging, rows, hasBeyond, hasBehind, ownReceipts, along }
 }
 
 async function writePage(
   on: Queryable,
   request: Omit<ListRequest, 'source'>,
-  { paging, found, hasBehind, ownReceipts, along }: Page,
+  { paging, rows, hasBeyond, hasBehind, ownReceipts, along }: Page,
 ): Promise<Serialized<ListAnswer>> {
-  const { app, query, limit } = request
-  // One row more than asked for was read, at the far end, to know whether anything lies beyond.
-  const hasMore = found.length > limit
-  const rows = !hasMore ? found : paging.affix === 'append' ? found.slice(0, limit) : found.slice(1)
+  const { app, query } = request
   const options: ShowOptions = {
     viewer: request.viewer,
     withTags: query.withTags === true,
@@ -176,14 +180,15 @@ async function writePage(
     along,
   }
   const messages = await writeMessages(on, app.appId, rows, options)
-  const meta = cursorMeta(paging, rows, { beyond: hasMore, behind: hasBehind }, (row) => pointTo(paging, row))
+  const meta = cursorMeta(paging, rows, { beyond: hasBeyond, behind: hasBehind }, (row) => pointTo(paging, row))
   return new Serialized(writeList(messages, meta) as JsonText<ListAnswer>)
 }
 
 interface Page {
   readonly paging: Paging
-  /** From the oldest to the newest, and one more where anything lies beyond the page. */
-  readonly found: Array<StoredMessage<JsonText>>
+  /** From the oldest to the newest. */
+  readonly rows: ReadonlyArray<StoredMessage<JsonText>>
+  readonly hasBeyond: boolean
   readonly hasBehind: boolean
   readonly ownReceipts?: OwnReceipts | undefined
   readonly along?: ReadAlong
@@ -193,11 +198,15 @@ async function readPage(on: Queryable, request: ListRequest, reading: Reading): 
   const { app, query, viewer, limit } = request
   const paging = await readPaging(on, { appId: app.appId, viewer }, query, limit)
   const show = (page: Fragment) => selectStored(page, answerOrder(paging))
+  const inDirection = <Row>(rows: readonly Row[]) => (paging.affix === 'append' ? rows : rows.toReversed())
+  const readUpTo = async (most: number) =>
+    inDirection(await readCut<StoredMessage<JsonText>>(on, reading, paging, 'beyond', most, show))
   const [found, rowsBehind] = await Promise.all([
-    readCut<StoredMessage<JsonText>>(on, reading, paging, 'beyond', paging.limit + 1, show),
+    readUpTo(paging.limit + 1),
     paging.cursor === undefined ? [] : readCut(on, reading, paging, 'behind', 1, (page) => page),
   ])
-  return { paging, found, hasBehind: rowsBehind.length > 0 }
+  const { rows, isMore } = await passSecond(found, paging, ({ updatedAt }) => updatedAt, readUpTo)
+  return { paging, rows: inDirection(rows), hasBeyond: isMore, hasBehind: rowsBehind.length > 0 }
 }
 
 /** How many messages each conversation has, as the one who asked sees them. */

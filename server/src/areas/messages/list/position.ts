@@ -16,6 +16,8 @@ export type Affix = 'append' | 'prepend'
 export interface Paging {
   readonly affix: Affix
   readonly cursor: Position | undefined
+  /** The second that a list by change goes on from, where the cursor is a time alone. */
+  readonly second?: number | undefined
   readonly limit: number
   /** The column that orders the list: `sent_at`, or `updated_at` for clients that sync what changed. */
   readonly by: 'sent_at' | 'updated_at'
@@ -79,7 +81,8 @@ export interface Asker {
  */
 export function givenPaging({ affix = 'append', id, sentAt }: CursorQuery, limit: number): Paging | undefined {
   if (id !== undefined && sentAt === undefined) return undefined
-  const cursor = id === undefined || sentAt === undefined ? ofTime(affix, sentAt) : { at: sentAt, id: Number(id) }
+  const cursor =
+    id === undefined || sentAt === undefined ? ofTime(affix, sentAt, 'sent_at') : { at: sentAt, id: Number(id) }
   return { affix, cursor, limit, by: 'sent_at' }
 }
 
@@ -93,15 +96,21 @@ export async function readPaging(on: Queryable, asker: Asker, query: CursorQuery
   const by = query.updatedAt === undefined ? 'sent_at' : 'updated_at'
   const affix = query.affix ?? 'append'
   const time = query.updatedAt ?? query.sentAt
-  const cursor =
-    query.id === undefined ? ofTime(affix, time) : await ofId(on, asker, { affix, time, by, id: Number(query.id) })
+  if (query.id === undefined) {
+    return { affix, cursor: ofTime(affix, time, by), second: query.updatedAt, limit, by }
+  }
+  const cursor = await ofId(on, asker, { affix, time, by, id: Number(query.id) })
   return { affix, cursor, limit, by }
 }
 
-/** A time alone: what is newer than the whole second, or older than it. */
-function ofTime(affix: Affix, time: number | undefined): Position | undefined {
+/**
+ * A time alone: what was sent after the whole second, or before it. A list by change includes that second, as those of users,
+ * groups and threads do: whoever goes on from the last change that they saw may have seen it before the second was over.
+ */
+function ofTime(affix: Affix, time: number | undefined, by: Paging['by']): Position | undefined {
   if (time === undefined) return undefined
-  return { at: time, id: affix === 'append' ? lastId : 0 }
+  const [begin, end] = by === 'updated_at' ? [0, lastId] : [lastId, 0]
+  return { at: time, id: affix === 'append' ? begin : end }
 }
 
 async function ofId(
