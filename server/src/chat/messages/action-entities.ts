@@ -13,18 +13,19 @@ export function userOfAction(user: object): object {
   return Object.fromEntries(kept.map(([name, value]) => [name, name === 'status' ? 'offline' : value]))
 }
 
-/** `data` of an action message with its own entities, as it is shown: older ones were stored with all that was known. */
+/** `data` of an action message with its own entities, as it is shown: older ones, and imported ones, were stored with all that was known. */
 export function showActionData<Data extends Readonly<Record<string, unknown>>>(data: Data): Data {
-  const { entities } = data as { readonly entities?: Readonly<Record<string, Side>> }
-  if (entities === undefined) return data
-  const shown = Object.entries(entities).map(([side, { entity, ...rest }]) => [
-    side,
-    { ...rest, entity: rest.entityType === 'user' ? userOfAction(entity) : entity },
+  const { entities } = data
+  if (!isObject(entities)) return data
+  const shown = Object.entries(entities).map(([name, side]) => [
+    name,
+    isObject(side) && isObject(side.entity) && side.entityType === 'user'
+      ? { ...side, entity: userOfAction(side.entity) }
+      : side,
   ])
   return { ...data, entities: Object.fromEntries(shown) }
 }
 
-interface Side {
-  readonly entity: object
-  readonly entityType: string
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
 }
