@@ -191,6 +191,7 @@ function Sessions() {
                         void act({
                           run: () => admin('DELETE /sessions/{id}', { id }),
                           done: 'The session was ended',
+                          of: id,
                           refresh: [['own-sessions']],
                         })
                       }
@@ -265,6 +266,7 @@ function Tokens() {
                       void act({
                         run: () => admin('DELETE /tokens/{id}', { id }),
                         done: 'The token was deleted',
+                        of: id,
                         refresh,
                         question: {
                           title: `Delete the token ${name}?`,

@@ -14,7 +14,7 @@ import { Facts, Page, SmallTable, Status, Time } from '../ui/page.tsx'
 import { ReadingBar, useReading } from '../ui/Reading.tsx'
 import { RowMenu } from '../ui/RowMenu.tsx'
 import { SearchedTable } from '../ui/SearchedTable.tsx'
-import { Empty, Loaded, Loading, Problem } from '../ui/states.tsx'
+import { Empty, isRefusal, Loaded, Loading, Problem } from '../ui/states.tsx'
 import { inOrder, type Timeline, useTimeline } from '../ui/timeline.ts'
 
 /** One conversation, as it goes on: the newest message at the bottom. */
@@ -46,19 +46,23 @@ function Messages({ conversationId, at }: { readonly conversationId: string; rea
   const thread = useOpened('thread')
   const details = useOpened('about')
   const place = useScrolling(timeline)
-  const { messages, error, isLoading } = timeline
+  const { messages, error, since, isLoading } = timeline
   if (isLoading) return <Loading />
+  const refusal = [error, timeline.olderError, timeline.newerError].find(isRefusal)
+  if (refusal !== undefined) return <Problem error={refusal} />
   if (error !== undefined && messages.length === 0) return <Problem error={error} onRetry={timeline.reload} />
   if (messages.length === 0) return <Empty>Nothing was written in this conversation.</Empty>
   const read = (messageId: string) => client.messages.get({ messageId })
   return (
     <>
+      {error !== undefined && <Problem error={error} since={since} onRetry={timeline.reload} />}
       <ScrollArea
         h="max(18rem, calc(100dvh - 15rem))"
         viewportRef={place}
         viewportProps={{ tabIndex: 0, 'aria-label': 'Messages' }}
       >
         <Stack gap="xs">
+          {timeline.olderError !== undefined && <Problem error={timeline.olderError} />}
           {timeline.hasOlder && (
             <Button variant="default" size="xs" loading={timeline.isLoadingOlder} onClick={timeline.loadOlder}>
               Older ones
@@ -78,6 +82,7 @@ function Messages({ conversationId, at }: { readonly conversationId: string; rea
               }
             />
           ))}
+          {timeline.newerError !== undefined && <Problem error={timeline.newerError} />}
           {at !== undefined && timeline.hasNewer && (
             <Button variant="default" size="xs" onClick={timeline.loadNewer}>
               Newer ones

@@ -102,6 +102,7 @@ export function Operators() {
     act({
       run: () => admin('PUT /operators/{id}', { id, disabled: disabledAt === undefined }),
       done: disabledAt === undefined ? 'The account was disabled' : 'The account was enabled',
+      of: id,
       refresh,
       ...(disabledAt === undefined && {
         question: {
@@ -223,6 +224,7 @@ export function Operators() {
                         void act({
                           run: () => admin('DELETE /invitations/{id}', { id }),
                           done: 'The invitation was withdrawn',
+                          of: id,
                           refresh,
                         })
                       }

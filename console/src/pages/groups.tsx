@@ -405,6 +405,7 @@ function Bans({ guid }: { readonly guid: string }) {
                   void act({
                     run: () => client.call('DELETE /groups/{guid}/bannedusers/{uid}', { guid, uid }),
                     done: `${name} can join again`,
+                    of: uid,
                     refresh: [['bans', appId, guid]],
                   })
                 }
@@ -461,6 +462,7 @@ function PermissionsOf({ guid, scope }: { readonly guid: string; readonly scope:
     act({
       run: () => client.groups.permissions.unset({ guid, scope, permission }),
       done: 'The permission is as by default',
+      of: permission,
       refresh: [key],
     })
   return (

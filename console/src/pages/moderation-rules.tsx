@@ -376,6 +376,7 @@ function DryRunOf({ ruleId }: { readonly ruleId: string }) {
     act({
       run: () => client.moderation.rules.dryRun.label({ ruleId, messageId, label: label === to ? null : to }),
       done: 'The label was set',
+      of: messageId,
       refresh: [key],
     })
   const current = run.data ?? undefined

@@ -563,7 +563,8 @@ function Notes({ messageId }: { readonly messageId: string }) {
     act({
       run: async () => {
         await client.moderation.notes.add({ messageId, text: text.trim(), author: me.email })
-        setText('')
+        // What was typed meanwhile is not sent yet.
+        setText((now) => (now === text ? '' : now))
       },
       done: 'The note was added',
       refresh: [key],

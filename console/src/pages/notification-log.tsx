@@ -60,6 +60,7 @@ export function Log() {
     act({
       run: () => client.notifications.log.redeliver({ logId }),
       done: 'It is decided and sent again',
+      of: logId,
       refresh: [['notification-log', appId]],
     })
   return (

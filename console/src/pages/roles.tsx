@@ -344,6 +344,7 @@ const Permissions = memo(function Permissions({ columns }: Columns) {
                     void act({
                       run: () => client.roles.permissions.unset({ role: role.role, permission: id }),
                       done: 'The permission is as by default',
+                      of: `${role.role} ${id}`,
                       refresh: refreshOf(role.role),
                     })
                   }

@@ -26,6 +26,7 @@ export function SessionsOf({ uid }: { readonly uid: string }) {
     act({
       run: () => admin('DELETE /apps/{appId}/users/{uid}/sessions/{id}', { appId, uid, id }),
       done: 'The session was ended',
+      of: id,
       refresh,
     })
   const endAll = () =>
@@ -155,6 +156,7 @@ export function NotificationsOf({ uid }: { readonly uid: string }) {
     act({
       run: () => client.notifications.mutesOf.remove({ uid, conversations: [{ id, type }] }),
       done: 'They are notified of it again',
+      of: `${type} ${id}`,
       refresh,
     })
   const setDnd = (dnd: 1 | 2) =>

@@ -389,6 +389,7 @@ function BlocksOf({ uid }: { readonly uid: string }) {
                     void act({
                       run: () => client.users.blocks.remove({ uid, blockedUids: [user.uid] }),
                       done: 'The block was taken back',
+                      of: user.uid,
                       refresh: [['blocks-of', appId, uid]],
                     })
                   }

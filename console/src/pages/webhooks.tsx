@@ -315,6 +315,7 @@ function Deliveries({ webhook, opened }: { readonly webhook: Webhook; readonly o
     act({
       run: () => client.webhooks.deliveries.redeliver({ webhookId, deliveryId }),
       done: 'It is sent again',
+      of: deliveryId,
       refresh: [key],
     })
   return (

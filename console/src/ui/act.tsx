@@ -1,6 +1,6 @@
 import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { type QueryKey, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useCallback, useState, useSyncExternalStore } from 'react'
+import { type FormEvent, useCallback, useRef, useState, useSyncExternalStore } from 'react'
 import { notify, notifyError } from './notices.tsx'
 
 interface Question {
@@ -91,10 +91,12 @@ interface Deed<T> {
   /** Lists and pages that it changes. */
   readonly refresh?: readonly QueryKey[]
   readonly question?: Question
+  /** To which of several it is done, where neither `done` nor the question names it: what is done to another one is another deed. */
+  readonly of?: string
 }
 
 /** Does something, says so, and loads again what it changes: for forms, which show themselves what goes wrong. */
-export function useSave(): <T>(deed: Omit<Deed<T>, 'question'>) => Promise<T> {
+export function useSave(): <T>(deed: Omit<Deed<T>, 'question' | 'of'>) => Promise<T> {
   const queries = useQueryClient()
   return useCallback(
     async ({ run, done, refresh = [] }) => {
@@ -112,15 +114,28 @@ export function useSave(): <T>(deed: Omit<Deed<T>, 'question'>) => Promise<T> {
   )
 }
 
-/** Does something from a button: asks before, and says how it went. @returns undefined where it was not done */
+/**
+ * Does something from a button: asks before, and says how it went. A second click while it is being done does nothing.
+ * @returns undefined where it was not done
+ */
 export function useAct(): <T>(deed: Deed<T>) => Promise<T | undefined> {
   const save = useSave()
+  const underWay = useRef(new Set<string>())
   return useCallback(
-    async ({ run, question, ...deed }) => {
+    async ({ run, question, of, ...deed }) => {
       const said = question === undefined ? '' : await ask(question)
-      if (said === undefined) return undefined
+      const name = JSON.stringify([deed.done, question?.title, question?.text, of])
+      if (said === undefined || underWay.current.has(name)) return undefined
+      underWay.current.add(name)
+      const runOnce = async () => {
+        try {
+          return await run(said)
+        } finally {
+          underWay.current.delete(name)
+        }
+      }
       try {
-        return await save({ ...deed, run: () => run(said) })
+        return await save({ ...deed, run: runOnce })
       } catch (error) {
         notifyError(error)
         return undefined

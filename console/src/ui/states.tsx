@@ -63,7 +63,8 @@ export function Loading() {
   )
 }
 
-const isRefusal = (error: unknown) => codeOf(error) === 'ERR_PERMISSION_DENIED'
+/** Whether somebody may not see it, or no longer: what was loaded goes, too. */
+export const isRefusal = (error: unknown) => codeOf(error) === 'ERR_PERMISSION_DENIED'
 
 type Asked = Pick<UseQueryResult, 'data' | 'error' | 'isRefetchError' | 'dataUpdatedAt' | 'refetch'>
 

@@ -18,7 +18,12 @@ export interface Timeline {
   readonly isLoadingOlder: boolean
   readonly hasOlder: boolean
   readonly hasNewer: boolean
+  /** What is shown could not be loaded again, or not at all. */
   readonly error: unknown
+  /** When all that is shown was as it is shown, in epoch milliseconds. */
+  readonly since: number
+  readonly olderError: unknown
+  readonly newerError: unknown
   loadOlder(): void
   loadNewer(): void
   /** Asks for everything that is shown again. */
@@ -31,9 +36,20 @@ interface Loaded {
   readonly hasOlder: boolean
   readonly hasNewer: boolean
   readonly error: unknown
+  readonly since: number
+  readonly olderError: unknown
+  readonly newerError: unknown
 }
 
-const nothing: Loaded = { messages: new Map(), isLoading: true, hasOlder: false, hasNewer: false, error: undefined }
+const nothing: Loaded = {
+  ...{ messages: new Map(), isLoading: true, hasOlder: false, hasNewer: false, since: 0 },
+  ...{ error: undefined, olderError: undefined, newerError: undefined },
+}
+
+/** What newer ones are added to. */
+interface Course {
+  take(found: readonly Message[], change?: Partial<Loaded>): void
+}
 
 /**
  * The messages of a conversation, from the newest back or around one of them. What is sent, edited or deleted meanwhile comes as it
@@ -55,6 +71,9 @@ export function useTimeline(conversationId: string, at: string | undefined, vers
   firstVersion.current ??= version
   const isFirstVersion = version === undefined || version === firstVersion.current
   const wasFirstVersion = useRef(true)
+  /** Whether the newest are shown, and what comes after them. */
+  const follows = useRef(at === undefined)
+  const course = useRef<Course>(undefined)
 
   useEffect(() => {
     const leaving = new AbortController()
@@ -64,7 +83,6 @@ export function useTimeline(conversationId: string, at: string | undefined, vers
     // Older ones that are shown would stay without their texts, or with them.
     const isAnew = wasFirstVersion.current !== isFirstVersion
     wasFirstVersion.current = isFirstVersion
-    let follows = at === undefined
 
     const take = (found: readonly Message[], change: Partial<Loaded> = {}) => {
       if (signal.aborted) return
@@ -74,11 +92,12 @@ export function useTimeline(conversationId: string, at: string | undefined, vers
       }
       setLoaded((before) => ({
         ...before,
-        ...{ isLoading: false, error: undefined },
+        isLoading: false,
         messages: found.length === 0 ? before.messages : merge(before.messages, found),
         ...change,
       }))
     }
+    course.current = { take }
     const begin = async () => {
       if (at === undefined) {
         const staleTime = reloads === 0 && !isAnew ? askedAheadMs : 0
@@ -93,13 +112,14 @@ export function useTimeline(conversationId: string, at: string | undefined, vers
         client.messages.get({ messageId: at }),
         page({ affix: 'append', id: at }),
       ])
-      follows = after.length < pageSize
-      take([...before, itself as Message, ...after], { hasOlder: before.length === pageSize, hasNewer: !follows })
+      if (after.length < pageSize) follows.current = true
+      const found = [...before, itself as Message, ...after]
+      take(found, { hasOlder: before.length === pageSize, hasNewer: !follows.current })
     }
     const goOn = async () => {
       // More may have changed in the second that was seen last, also what was sent in it.
       const changes = page({ affix: 'append', updatedAt: changedAt - 1 })
-      for (let isMore = follows; isMore && !signal.aborted; ) {
+      for (let isMore = follows.current; isMore && !signal.aborted; ) {
         const found = await page({ affix: 'append', ...(newest && { id: newest.id }) })
         take(found)
         isMore = found.length === pageSize
@@ -115,6 +135,7 @@ export function useTimeline(conversationId: string, at: string | undefined, vers
     const run = async (step: () => Promise<void>) => {
       try {
         await step()
+        if (!signal.aborted) setLoaded((before) => ({ ...before, error: undefined, since: Date.now() }))
       } catch (error) {
         if (!signal.aborted) setLoaded((before) => ({ ...before, isLoading: false, error }))
       }
@@ -128,7 +149,7 @@ export function useTimeline(conversationId: string, at: string | undefined, vers
   const messages = inOrder([...loaded.messages.values()])
   const add = (found: readonly Message[], change: Partial<Loaded>) =>
     setLoaded((before) => ({ ...before, messages: merge(before.messages, found), ...change }))
-  const fail = (error: unknown) => setLoaded((before) => ({ ...before, error }))
+  const change = (changed: Partial<Loaded>) => setLoaded((before) => ({ ...before, ...changed }))
 
   return {
     ...loaded,
@@ -138,13 +159,20 @@ export function useTimeline(conversationId: string, at: string | undefined, vers
     loadOlder() {
       setLoadingOlder(true)
       page({ affix: 'prepend', id: messages[0]?.id })
-        .then((found) => add(found, { hasOlder: found.length === pageSize }), fail)
+        .then(
+          (found) => add(found, { hasOlder: found.length === pageSize, olderError: undefined }),
+          (olderError) => change({ olderError }),
+        )
         .finally(() => setLoadingOlder(false))
     },
     loadNewer() {
+      const { current } = course
       page({ affix: 'append', id: messages.at(-1)?.id }).then(
-        (found) => add(found, { hasNewer: found.length === pageSize }),
-        fail,
+        (found) => {
+          if (found.length < pageSize) follows.current = true
+          current?.take(found, { hasNewer: !follows.current, newerError: undefined })
+        },
+        (newerError) => change({ newerError }),
       )
     },
     reload: () => setReloads(reloads + 1),

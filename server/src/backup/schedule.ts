@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { Cron } from 'croner'
 import { Gauge, type Registry } from 'prom-client'
+import { dueAfter, dueSince, type PastBackups } from '../config/backup.ts'
 import type { Config } from '../config/index.ts'
 import type { Log } from '../log.ts'
 import { isConnectionFailure } from '../store/connection.ts'
@@ -61,6 +61,8 @@ const finish = statement(`
 
 const selectGauges = statement(`
   select (select max(finished_at) from backup_runs where status = 'done') as success,
+    (select max(started_at) from backup_runs where status = 'done') as "succeededAt",
+    (select min(started_at) from backup_runs) as "firstAt",
     (select finished_at - started_at from backup_runs where status = 'done' order by run_id desc limit 1) as seconds,
     (select bytes from backup_runs where status = 'done' order by run_id desc limit 1) as bytes,
     (
@@ -89,24 +91,22 @@ export function createScheduledBackups(options: ScheduleOptions): ScheduledBacku
   const { config, database, log, registry, dataDir, program = ownProgram } = options
   const { schedule, place, keep, passphrase } = config.backup
   if (schedule === undefined || place === undefined) return undefined
-  const cron = new Cron(schedule, { timezone: 'UTC', paused: true })
   const store = openPlace(place)
   const channel = database.openChannel('parley backups')
   const stopping = new AbortController()
   let running: Promise<void> | undefined
-  watch(registry, database)
+  watch(registry, database, schedule)
 
   const run = async <Row>(query: ReturnType<typeof statement>, values: unknown[] = []): Promise<Row[]> =>
     (await channel.query({ ...query, values })).rows as Row[]
 
-  const look = async (since: Date): Promise<void> => {
+  const look = async (since: number): Promise<void> => {
     const [held] = await run<{ leads: boolean }>(tryLock, [lock])
     if (held?.leads !== true) return
     await run(endLost, [nowSeconds()])
     const [last] = await run<{ startedAt: number | null }>(selectLast)
-    const from = last?.startedAt == null ? since : new Date(last.startedAt * 1000)
-    const due = cron.nextRun(from)
-    if (due !== null && due.getTime() <= Date.now()) await make()
+    const due = dueAfter(schedule, last?.startedAt ?? since)
+    if (due !== undefined && due <= nowSeconds()) await make()
   }
 
   const make = async (): Promise<void> => {
@@ -157,7 +157,7 @@ export function createScheduledBackups(options: ScheduleOptions): ScheduledBacku
   }
 
   const loop = async () => {
-    const since = new Date()
+    const since = nowSeconds()
     while (!stopping.signal.aborted) {
       await look(since).catch((error) => {
         if (!isConnectionFailure(error)) log.error({ err: error }, 'whether a backup is due could not be seen')
@@ -178,16 +178,16 @@ export function createScheduledBackups(options: ScheduleOptions): ScheduledBacku
   }
 }
 
-interface Gauges {
+interface Gauges extends PastBackups {
   readonly success: number | null
   readonly seconds: number | null
   readonly bytes: number | null
   readonly failures: number
 }
 
-/** What alarms go by: a backup that is late is told by the time of the last. */
-function watch(registry: Registry, database: Database): void {
-  const gauge = (name: string, help: string, of: (row: Gauges) => number | null) =>
+/** What alarms go by: a backup that is late is told by the time at which it was due. */
+function watch(registry: Registry, database: Database, schedule: string): void {
+  const gauge = (name: string, help: string, of: (row: Gauges) => number | null | undefined) =>
     new Gauge({
       ...{ name, help, registers: [registry] },
       // Every process says the same.
@@ -195,14 +195,19 @@ function watch(registry: Registry, database: Database): void {
       // Each by itself: they are collected side by side.
       async collect() {
         const [row] = await database.query<Gauges>(selectGauges).catch(() => [])
-        const value = row === undefined ? null : of(row)
-        if (value !== null) this.set(value)
+        const value = row && of(row)
+        if (value !== undefined && value !== null) this.set(value)
       },
     })
   gauge(
     'parley_backup_last_success_seconds',
     'When the last scheduled backup was finished, in epoch seconds',
     ({ success }) => success,
+  )
+  gauge(
+    'parley_backup_due_seconds',
+    'Since when a scheduled backup is due that has not succeeded, or as of when the next one is, in epoch seconds',
+    (row) => dueSince(schedule, row),
   )
   gauge('parley_backup_duration_seconds', 'How long the last scheduled backup took', ({ seconds }) => seconds)
   gauge(

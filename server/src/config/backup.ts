@@ -106,6 +106,31 @@ function readSchedule(text: string | undefined, problems: string[]): string | un
   return undefined
 }
 
+/**
+ * When a backup is due by a schedule after one that began at a time, both in epoch seconds.
+ * @returns undefined where none ever is
+ */
+export function dueAfter(schedule: string, startedAt: number): number | undefined {
+  const due = new Cron(schedule, { timezone: 'UTC', paused: true }).nextRun(new Date(startedAt * 1000))
+  return due === null ? undefined : Math.floor(due.getTime() / 1000)
+}
+
+/** What is known of the backups that a schedule asked for, in epoch seconds; null: there was none. */
+export interface PastBackups {
+  /** When the last one that succeeded began. */
+  readonly succeededAt: number | null
+  /** When the first of all began, however it ended. */
+  readonly firstAt: number | null
+}
+
+/**
+ * Since when a backup is due that has not succeeded, or as of when the next one is.
+ * @returns undefined where none was due yet
+ */
+export function dueSince(schedule: string, { succeededAt, firstAt }: PastBackups): number | undefined {
+  return succeededAt === null ? (firstAt ?? undefined) : dueAfter(schedule, succeededAt)
+}
+
 function readKeep(text: string | undefined, problems: string[]): number {
   if (text === undefined) return defaultKeep
   if (/^\d{1,4}$/.test(text) && Number(text) >= 1) return Number(text)

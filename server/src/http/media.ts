@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { findRunning } from '../chat/apps.ts'
 import type { Context } from '../context.ts'
 import { fileLinkExpired } from '../media/errors.ts'
-import type { ByteRange } from '../media/storage.ts'
+import { type ByteRange, MissingFileError } from '../media/storage.ts'
 import { noSuchFile } from '../protocol/errors.ts'
 
 /** What browsers may show in place. Anything else is offered as a download, so that no page of ours runs it. */
@@ -47,7 +47,13 @@ export function registerMedia(server: FastifyInstance, context: Context): void {
       }
       reply.header('content-length', range === undefined ? file.size : range.end - range.start + 1)
       if (request.method === 'HEAD') return reply.send()
-      return reply.send(await context.media.open(app, file, range))
+      return reply.send(
+        await context.media.open(app, file, range).catch((error: unknown) => {
+          if (!(error instanceof MissingFileError)) throw error
+          context.log.error({ app: app.name, key: file.key }, 'the bytes of a file are missing')
+          throw noSuchFile()
+        }),
+      )
     },
   })
 }

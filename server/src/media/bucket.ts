@@ -8,7 +8,7 @@ import type { ReadableStream } from 'node:stream/web'
 import { setTimeout as delay } from 'node:timers/promises'
 import { AwsClient } from 'aws4fetch'
 import { freeBytesOf } from './free-space.ts'
-import type { FileStore } from './storage.ts'
+import { type FileStore, MissingFileError } from './storage.ts'
 
 /** An S3-compatible bucket, addressed by path: `<endpoint>/<bucket>/<key>`. */
 export interface BucketSettings {
@@ -44,7 +44,10 @@ export function createBucketStorage(settings: BucketSettings, staging?: string):
   const call = async (name: string, init: RequestInit, query = '', makeBody?: () => Body): Promise<Response> => {
     const answer = await attempt(name, init, query, makeBody)
     if (!answer.ok && !(['DELETE', 'HEAD'].includes(init.method ?? '') && answer.status === 404)) {
-      await answer.body?.cancel()
+      const said = await answer.text()
+      const isOfFile = init.method === undefined && name !== ''
+      const isMissing = isOfFile && answer.status === 404 && !said.includes('NoSuchBucket')
+      if (isMissing) throw new MissingFileError(name)
       throw new Error(`the bucket ${settings.bucket} answered ${answer.status} to ${init.method ?? 'GET'} ${name}`)
     }
     return answer

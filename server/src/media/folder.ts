@@ -1,10 +1,10 @@
-import { createReadStream, createWriteStream } from 'node:fs'
+import { createWriteStream } from 'node:fs'
 import { mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { freeBytesOf } from './free-space.ts'
 import { type Pace, writeInSteps } from './steps.ts'
-import type { FileStore } from './storage.ts'
+import { type FileStore, MissingFileError } from './storage.ts'
 
 /**
  * Keeps files in a folder; a file appears under its name only when it is whole and on the disk.
@@ -30,9 +30,10 @@ export function createFolderStorage(folder: string, pace?: Pace): FileStore {
       }
     },
     async read(name, range) {
-      const file = path.join(folder, name)
-      await stat(file)
-      return createReadStream(file, range && { start: range.start, end: range.end })
+      // Opened here, so that nothing is sent of what cannot be opened.
+      const file = await unlessGone(open(path.join(folder, name)))
+      if (file === undefined) throw new MissingFileError(name)
+      return file.createReadStream(range && { start: range.start, end: range.end })
     },
     async remove(name) {
       const file = path.join(folder, name)

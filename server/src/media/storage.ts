@@ -6,6 +6,14 @@ export interface ByteRange {
   readonly end: number
 }
 
+/** What a storage says of a file that it does not have. */
+export class MissingFileError extends Error {
+  constructor(path: string, options?: ErrorOptions) {
+    super(`the storage has no file ${path}`, options)
+    this.name = 'MissingFileError'
+  }
+}
+
 /** Where the bytes of files are kept: a folder of this machine, or an S3-compatible bucket. */
 export interface MediaStorage {
   /**
@@ -13,7 +21,7 @@ export interface MediaStorage {
    * @throws what the stream throws; nothing stays behind then
    */
   write(path: string, content: Readable, mimeType: string): Promise<number>
-  /** @throws Error when there is no such file */
+  /** @throws MissingFileError where there is no such file */
   read(path: string, range: ByteRange | undefined): Promise<Readable>
   /** Removes a file, also what a process left of one that it could not finish; one that is gone is fine. */
   remove(path: string): Promise<void>

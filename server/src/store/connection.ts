@@ -106,7 +106,9 @@ export function isConnectionFailure(error: unknown): boolean {
     // connection exceptions, out of resources (disk, memory, connections), operator intervention (shutdown, crash),
     // and read-only: a standby that is about to take over
     if (/^(08(?!P01)|53|57P|58|25006)/.test(code)) return true
-    if (/^(ECONN|ENOENT|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_|EHOST|ENETUNREACH|EAGAIN|EMFILE|ENFILE)/.test(code)) return true
+    if (/^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_|EHOST|ENETUNREACH)/.test(code)) return true
+    // Files have these, too: of a database they are only where its socket could not be opened.
+    if (/^(ENOENT|EAGAIN|EMFILE|ENFILE)$/.test(code)) return (error as { syscall?: unknown }).syscall === 'connect'
   }
   return /^(Connection terminated|Client has encountered a connection error|timeout expired|Client was closed|Connection ended|timeout exceeded when trying to connect|Cannot use a pool)/.test(
     error.message,

@@ -126,6 +126,28 @@ describe('the health of the deployment', () => {
     for (const path of ['/health', '/doctor']) expect(refusal(await ofOne.get(path))).toBe('403 ERR_PERMISSION_DENIED')
   })
 
+  it('says that no backup has been made for long, also while one hangs and where there never was one', async () => {
+    const { owner } = await startOwn({ BACKUP_SCHEDULE: '0 3 * * *', BACKUP_TO: '/nowhere' })
+    const day = 86_400
+    const lastNight = Math.floor((Date.now() / 1000 - 4 * 3_600) / day) * day + 3 * 3_600
+    const insert = 'insert into backup_runs (status, started_at, finished_at) values ($1, $2, $3)'
+    const backups = async () => checkOf(dataOf(await owner.get('/health')), 'backups')
+    expect(await backups()).toMatchObject({ state: 'ok', says: 'None has been due yet.' })
+
+    await own.query(insert, ['running', lastNight - 2 * day, null])
+    const first = { state: 'warning', since: lastNight - 2 * day, advice: expect.stringContaining('BACKUP_TO') }
+    const running = `One is being made since ${new Date(first.since * 1000).toISOString()}.`
+    expect(await backups()).toMatchObject({ ...first, says: expect.stringContaining(running) })
+
+    await own.query(`update backup_runs set status = 'done', finished_at = started_at + 60`)
+    const late = await backups()
+    expect(late).toMatchObject({ state: 'warning', since: lastNight - day })
+    expect(late?.says).toContain('None is being made.')
+
+    await own.query(insert, ['done', lastNight, lastNight + 60])
+    expect(await backups()).toMatchObject({ state: 'ok' })
+  })
+
   it('says that jobs are late, and since when', async () => {
     const { owner } = await startOwn()
     await own.query(

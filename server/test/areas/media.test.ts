@@ -1,8 +1,11 @@
+import { rm } from 'node:fs/promises'
+import path from 'node:path'
 import { fetch } from 'undici'
 import { describe, expect, it, vi } from 'vitest'
 import { readRange } from '../../src/http/media.ts'
 import { dataOf, refusal, say } from '../support/chat.ts'
 import { picture, sendForm, toBob } from '../support/forms.ts'
+import { mediaFolder } from '../support/service.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
 
 async function keptFiles(world: World): Promise<number> {
@@ -75,6 +78,26 @@ describe('a file sent with a message', () => {
       expect(failed.headers.get(name), name).toBeNull()
     }
     expect(await (await fetch(url)).text()).toBe('0123456789')
+  })
+
+  it('is not found once its bytes are gone, and that is not said of the database', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    const { url } = dataOf(await sendForm(world, toBob, [picture])).data
+    await rm(path.join(mediaFolder, String(world.app.appId)), { recursive: true })
+    const gone = await fetch(url)
+    expect(gone.status).toBe(404)
+    expect(await gone.json()).toMatchObject({ error: { code: 'ERR_API_NOT_FOUND' } })
+  })
+
+  it('that cannot be opened for want of open files is no matter of the database', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    const { url } = dataOf(await sendForm(world, toBob, [picture])).data
+    const full = Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE', syscall: 'open' })
+    vi.spyOn(world.context.media, 'open').mockRejectedValueOnce(full)
+    const failed = await fetch(url)
+    expect([failed.status, await failed.text()]).toEqual([500, expect.not.stringContaining('database')])
   })
 
   it('that is a page or a script is offered as a download', async () => {

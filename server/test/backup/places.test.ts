@@ -244,7 +244,10 @@ describe('backups', () => {
         return rows.length > 0 && rows
       })
       expect(failed?.error).toContain('parley backup:')
-      expect(await registry.metrics()).toContain('parley_backup_failures 1')
+      const metrics = await registry.metrics()
+      expect(metrics).toContain('parley_backup_failures 1')
+      // Still that of the New Year after the last one that succeeded.
+      expect(metrics).toContain(`parley_backup_due_seconds ${Date.UTC(2024, 0, 1) / 1000}\n`)
     } finally {
       await scheduled?.stop()
       await database.close()

@@ -1,13 +1,23 @@
 import { sql } from 'kysely'
+import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
 import { createOperator, createOwner, newEmail } from '../admin/operator.ts'
 import { createGroup, dataOf, say, sayInGroup } from '../support/chat.ts'
 import { importWell, text } from '../support/imports.ts'
 import { until } from '../support/until.ts'
-import { createUsers, createWorld } from '../support/world.ts'
+import { createUsers, createWorld, type World } from '../support/world.ts'
 import { findingsOf } from './axe.ts'
 import { breakMessage } from './broken.ts'
 import { describeConsole, openAs, openSignedIn } from './console.ts'
+
+const conversationOf = ({ app }: World) => `/apps/${app.name}/conversations/alice_user_bob`
+
+async function readFor(page: Page, reason: string): Promise<void> {
+  await page.getByRole('button', { name: 'Read', exact: true }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel(/Your reason/).fill(reason)
+  await dialog.getByRole('button', { name: 'Read' }).click()
+}
 
 describeConsole('messages in the console, in a real browser', () => {
   it('are read for a reason, live, with threads, receipts and deletions', async () => {
@@ -129,6 +139,60 @@ describeConsole('messages in the console, in a real browser', () => {
     await page.getByRole('table', { name: 'Receipts' }).getByRole('row', { name: /Alice/ }).waitFor()
     await open(`/apps/${world.app.name}/messages?tab=search&q=nothing-like-it`)
     await page.getByText('Nothing is found.').waitFor()
+    expect(problems).toEqual([])
+  })
+
+  it('stay with a word about it where they cannot be loaded again, and go where they may not be seen any more', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    await say(world, 'alice', 'bob', 'Meet me at six')
+    const { page } = await openAs(world, { role: 'moderator' }, conversationOf(world))
+    await readFor(page, 'Report 18')
+    await page.getByText('Meet me at six').waitFor()
+    const asked = /\/messages\?/
+    const refuse = (status: number, code: string) =>
+      page.route(asked, (route) => route.fulfill({ status, json: { error: { code, message: 'No' } } }))
+
+    await refuse(500, 'ERR_EXCEPTION')
+    await say(world, 'bob', 'alice', 'I will')
+    await page.getByText(/What is shown here is of/).waitFor()
+    await page.getByText('Meet me at six').waitFor()
+    expect(await findingsOf(page)).toEqual([])
+    await page.unroute(asked)
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByText('I will').waitFor()
+    await page.getByText(/What is shown here is of/).waitFor({ state: 'detached' })
+
+    await refuse(403, 'ERR_PERMISSION_DENIED')
+    await say(world, 'bob', 'alice', 'Where are you?')
+    await page.getByText('You may not see this').waitFor()
+    expect(await page.getByText('Meet me at six').count()).toBe(0)
+  })
+
+  it('go on as they are sent once the newest are reached from one in the midst', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    const sentAt = 1_600_000_000
+    const many = Array.from({ length: 70 }, (_, n) => text(`No. ${n + 1}.`, 'alice', 'bob', sentAt + n))
+    await importWell(world, 'messages', many)
+    const listed = dataOf(await world.get(`/messages?conversationId=alice_user_bob&limit=1`))
+    const { page, problems } = await openAs(
+      world,
+      { role: 'moderator' },
+      `${conversationOf(world)}?at=${listed[0]?.id}`,
+    )
+    await readFor(page, 'Report 19')
+    await page.getByText('No. 1.', { exact: true }).waitFor()
+    const newer = page.getByRole('button', { name: 'Newer ones' })
+    await page.route(/\/messages\?/, (route) => route.fulfill({ status: 500, json: {} }))
+    await newer.click()
+    await page.getByText('This could not be loaded').first().waitFor()
+    await page.unroute(/\/messages\?/)
+    await newer.click()
+    await page.getByText('No. 70.', { exact: true }).waitFor()
+    await newer.waitFor({ state: 'detached' })
+    await say(world, 'bob', 'alice', 'And on it goes')
+    await page.getByText('And on it goes').waitFor()
     expect(problems).toEqual([])
   })
 

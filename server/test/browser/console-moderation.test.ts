@@ -89,6 +89,33 @@ describeConsole('moderation in the console, in a real browser', () => {
     expect(problems).toEqual([])
   })
 
+  it('stores a note once, however often its button is clicked, and leaves what is typed meanwhile', async () => {
+    const world = await createWorld()
+    const [id] = await flagged(world, 'one')
+    const { page, problems } = await openAs(world, { role: 'moderator' }, `/apps/${world.app.name}/moderation`)
+    let go = () => {}
+    const held = new Promise<void>((resolve) => {
+      go = resolve
+    })
+    await page.route(/\/notes$/, async (route) => {
+      if (route.request().method() === 'POST') await held
+      await route.continue()
+    })
+    await page.getByLabel('Note').fill('to be looked at')
+    const sent = page.waitForRequest((request) => request.method() === 'POST' && request.url().endsWith('/notes'))
+    await page.getByRole('button', { name: 'Add' }).dblclick()
+    await sent
+    await page.getByLabel('Note').fill('and one more')
+    go()
+    await page.getByText('to be looked at').waitFor()
+    expect(await page.getByLabel('Note').inputValue()).toBe('and one more')
+    await page.getByRole('button', { name: 'Add' }).click()
+    await page.locator('p').getByText('and one more').waitFor()
+    const notes = dataOf(await world.get(`/moderation/messages/${id}/notes`))
+    expect(notes.map(({ text }: { text: string }) => text).sort()).toEqual(['and one more', 'to be looked at'])
+    expect(problems).toEqual([])
+  })
+
   it('keeps what is in view where somebody else decides about it, and takes a key that is held down for one', async () => {
     const world = await createWorld()
     const ids = await flagged(world, 'one', 'two', 'three', 'four')

@@ -22,7 +22,7 @@ const hasten = (rules: string) =>
     .replaceAll(/\[\d+m\]/g, '[10s]')
     .replaceAll('> 10000', '> 20')
     .replaceAll('> 86400', '> 2')
-    .replaceAll('> 129600', '> 75')
+    .replaceAll('> 21600', '> 45')
 
 /** What goes by a schedule moves once a minute. */
 const patience = { progress: () => Math.floor(performance.now() / 30_000) }

@@ -8,7 +8,7 @@ import { buffer, text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openPlace } from '../../src/backup/place.ts'
 import { createBucketStorage } from '../../src/media/bucket.ts'
-import type { FileStore } from '../../src/media/storage.ts'
+import { type FileStore, MissingFileError } from '../../src/media/storage.ts'
 import { type BucketServer, openBucket } from '../support/bucket.ts'
 import { until } from '../support/until.ts'
 
@@ -80,7 +80,7 @@ describe('a bucket', () => {
     await bucket.remove('1/ab/abc')
     await bucket.remove('1/ab/abc')
     expect(objects.size).toBe(0)
-    await expect(bucket.read('1/ab/abc', undefined)).rejects.toThrow('404')
+    await expect(bucket.read('1/ab/abc', undefined)).rejects.toBeInstanceOf(MissingFileError)
     const other = createBucketStorage({ ...server.settings, accessKeyId: 'OTHER' }, staging)
     await expect(other.read('1/ab/abc', undefined)).rejects.toThrow('403')
   })

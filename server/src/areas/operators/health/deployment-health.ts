@@ -1,6 +1,7 @@
 import type { HealthCheck } from '@parley/contract'
 import { sql } from 'kysely'
 import { countHeld } from '../../../chat/held-by-restore.ts'
+import { dueSince, type PastBackups } from '../../../config/backup.ts'
 import type { Context } from '../../../context.ts'
 import { nowMs } from '../../../store/clock.ts'
 import { statement } from '../../../store/statement.ts'
@@ -14,6 +15,8 @@ const clockSkewMs = { warning: 2_000, failing: 30_000 }
 const jobLagSeconds = { warning: 60, failing: 600 }
 const eventLagSeconds = { warning: 10, failing: 60 }
 const slowMs = 250
+/** A backup of a large database takes hours. As the alert ParleyBackupOld has it. */
+const lateBackupSeconds = 21_600
 const nearlyAllConnections = 0.9
 /** The disk counts as nearly full before uploads are refused. */
 const roomTimes = 2
@@ -62,18 +65,21 @@ const selectEventLag = sql<{ oldestAt: number | null }>`
     limit 1
   ) e`
 
-interface BackupRow {
-  readonly status: string
+interface BackupsRow extends PastBackups {
+  /** Of the last one that ended. */
+  readonly lastAt: number | null
+  readonly status: string | null
   readonly error: string | null
-  readonly startedAt: number
+  readonly runningSince: number | null
 }
 
-const selectBackup = statement(`
-  select status, error, started_at as "startedAt"
-  from backup_runs
-  where status <> 'running'
-  order by run_id desc
-  limit 1`)
+const selectBackups = statement(`
+  select max(started_at) filter (where status = 'done') as "succeededAt", min(started_at) as "firstAt",
+    max(started_at) filter (where status = 'running') as "runningSince",
+    (array_agg(started_at order by run_id desc) filter (where status <> 'running'))[1] as "lastAt",
+    (array_agg(status order by run_id desc) filter (where status <> 'running'))[1] as status,
+    (array_agg(error order by run_id desc) filter (where status <> 'running'))[1] as error
+  from backup_runs`)
 
 /** How the deployment does, as this process sees it. */
 export async function readHealth(context: Context) {
@@ -83,14 +89,14 @@ export async function readHealth(context: Context) {
   const [row] = await database.query<DatabaseRow>(selectDatabase)
   const answersInMs = Math.round((performance.now() - askedAt) * 10) / 10
   if (row === undefined) throw new Error('the database says nothing of itself')
-  const [apps, [files], [jobs], [events], room, held, [backup]] = await Promise.all([
+  const [apps, [files], [jobs], [events], room, held, [backups]] = await Promise.all([
     lookAtApps(database, null),
     database.query<{ bytes: number }>(selectBytes),
     database.run(countJobs),
     database.run(selectEventLag),
     media.room(),
     countHeld(database),
-    database.query<BackupRow>(selectBackup),
+    database.query<BackupsRow>(selectBackups),
   ])
   const { oldestAt, ...counts } = jobs ?? { pending: 0, oldestAt: null, givenUp: 0 }
   const { version: databaseVersion, bytes, connections, mostConnections } = row
@@ -102,7 +108,7 @@ export async function readHealth(context: Context) {
       judgeEvents(events?.oldestAt ?? null),
       judgeDisk(room),
       judgeClock(row.now - (asked + answersInMs / 2)),
-      ...judgeBackups(context, backup),
+      ...judgeBackups(context, backups),
       ...judgeHeld(held),
       ...apps.checks,
     ]),
@@ -128,15 +134,26 @@ function judgeDatabase({ connections, mostConnections }: DatabaseRow, answersInM
   return found('ok', 'database', `It answers, with ${connections} of ${mostConnections} connections in use.`)
 }
 
-function judgeBackups({ config }: Context, last: BackupRow | undefined): HealthCheck[] {
-  if (config.backup.schedule === undefined) return []
-  if (last === undefined) return [found('ok', 'backups', 'None has been due yet.')]
-  const { status, error, startedAt } = last
-  const at = new Date(startedAt * 1000).toISOString()
-  if (status !== 'failed') return [found('ok', 'backups', `The last one is of ${at}.`)]
+function judgeBackups({ config }: Context, row: BackupsRow | undefined): HealthCheck[] {
+  const { schedule } = config.backup
+  if (schedule === undefined) return []
+  const due = row && dueSince(schedule, row)
+  if (row === undefined || due === undefined) return [found('ok', 'backups', 'None has been due yet.')]
+  const { status, error, lastAt, runningSince } = row
+  const running = runningSince === null ? 'None is being made.' : `One is being made since ${timeOf(runningSince)}.`
   const advice = 'Look at BACKUP_TO and at the log. Until one succeeds, only those from before can be restored.'
-  return [found('warning', 'backups', `That of ${at} failed: ${error ?? ''}`, { advice, since: startedAt })]
+  if (status === 'failed' && lastAt !== null) {
+    const says = `That of ${timeOf(lastAt)} failed: ${error ?? ''}`
+    return [found('warning', 'backups', says, { advice, since: lastAt })]
+  }
+  if (nowSeconds() - due > lateBackupSeconds) {
+    const says = `One has been due for ${lengthOf(nowSeconds() - due)}. ${running}`
+    return [found('warning', 'backups', says, { advice, since: due })]
+  }
+  return [found('ok', 'backups', lastAt === null ? running : `The last one is of ${timeOf(lastAt)}.`)]
 }
+
+const timeOf = (seconds: number) => new Date(seconds * 1000).toISOString()
 
 function judgeHeld(count: number): HealthCheck[] {
   if (count === 0) return []
