@@ -43,6 +43,11 @@ export interface Database extends Queryable {
    */
   transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>
   /**
+   * The same for work that may take seconds once it has its locks (see `takeTime`): few run at once, of one app and of one user
+   * fewer, so that connections are left for what others change.
+   */
+  longTransaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>
+  /**
    * A connection of its own for a writer of batches; `setup` runs on each new connection.
    * @param givesWay nobody waits for what is asked there: it gets less of the processor, where the database is this service's own
    * @param isSilent nobody is told of what is written there
@@ -169,6 +174,7 @@ export function openDatabase(connection: ConnectionSettings, options: DatabaseOp
     query: (statement, values = []) =>
       statement.locks === true ? change(reader, statement, values) : database.query(statement, values),
     transaction: (work) => transactions.run(reader, work),
+    longTransaction: (work) => transactions.runLong(reader, work),
     async run<Row>(fragment: Fragment<Row>) {
       return (await lists.run(compileFragment(fragment), reader)).rows as Row[]
     },
@@ -186,6 +192,7 @@ export function openDatabase(connection: ConnectionSettings, options: DatabaseOp
       return (await lists.run(compileFragment(fragment), ofService)).rows as Row[]
     },
     transaction: (work) => transactions.run(ofService, work),
+    longTransaction: (work) => transactions.runLong(ofService, work),
     openChannel(name, setup, givesWay = false, isSilent = false) {
       const giveWay =
         givesWay && options.giveWay === true ? (processId: number) => void lowerDatabaseProcess(processId) : undefined

@@ -20,7 +20,7 @@ export const hurry = statement(`select set_config('lock_timeout', '${hurriedMs}m
 
 /**
  * For transactions that have all their locks and much to do: whatever else they meet on the way they wait for as long as it
- * takes, since to begin anew would keep others waiting for longer.
+ * takes, since to begin anew would keep others waiting for longer. They are `longTransaction`s.
  */
 export const takeTime = statement(`select set_config('lock_timeout', '0', true)`)
 

@@ -10,16 +10,20 @@ interface Asked extends Queryable {
 
 /** The same database; what is asked of it is told of as parts of a piece of work: until it was answered, waiting included. */
 export function tracedDatabase(database: Database, span: Span): Database {
+  const traced =
+    (transaction: Database['transaction']): Database['transaction'] =>
+    (work) => {
+      const part = span.child('transaction', { kind: 'client', attributes: { 'db.system.name': 'postgresql' } })
+      return ended(part, () =>
+        transaction((tx) => work({ ...tx, ...tracedQueries(tx, part), affect: tracedAffect(tx, part) })),
+      )
+    }
   return {
     ...database,
     ...tracedQueries(database, span),
     readAs: (reader) => tracedDatabase(database.readAs(reader), span),
-    transaction(work) {
-      const part = span.child('transaction', { kind: 'client', attributes: { 'db.system.name': 'postgresql' } })
-      return ended(part, () =>
-        database.transaction((tx) => work({ ...tx, ...tracedQueries(tx, part), affect: tracedAffect(tx, part) })),
-      )
-    },
+    transaction: traced(database.transaction),
+    longTransaction: traced(database.longTransaction),
   }
 }
 

@@ -26,7 +26,9 @@ export interface PoolLoad {
 /** The pool in which transactions run. */
 export interface Transactions {
   /** As `Database.transaction`, on somebody's behalf. @throws ReadsFullError where too many wait for locks already */
-  run<Result>(reader: Reader, work: (tx: Transaction) => Promise<Result>): Promise<Result>
+  run<Result>(reader: Reader, work: Work<Result>): Promise<Result>
+  /** As `Database.longTransaction`. @throws ReadsFullError as `run` */
+  runLong<Result>(reader: Reader, work: Work<Result>): Promise<Result>
   readonly pool: PoolLoad
   /** Cuts all connections, busy and idle. */
   reset(): void
@@ -36,10 +38,21 @@ export interface Transactions {
 const connections = 8
 const attempts = 4
 
+const unlimited = Number.POSITIVE_INFINITY
+
+/** Whose turn it is for a connection: some are always left for other apps, and for others of an app. Nobody is refused one. */
+const shares = {
+  ...{ atOnce: connections, atOncePerApp: 6, atOncePerUser: 3, atOncePerKey: 5 },
+  ...{ waiting: unlimited, waitingPerApp: unlimited, waitingPerReader: unlimited },
+}
+
+/** Of those that have much to do: as many connections are left for all others. */
+const long = { ...shares, atOnce: 4, atOncePerApp: 3, atOncePerUser: 1, atOncePerKey: 2 }
+
 /** Of those that wait for what somebody else has locked for long: none stands in the way of other transactions, nor of other apps. */
 const apart = {
   ...{ atOnce: 4, atOncePerApp: 3, atOncePerUser: 2, atOncePerKey: 2 },
-  ...{ waiting: 10_000, waitingPerApp: 2_000, waitingPerReader: Number.POSITIVE_INFINITY },
+  ...{ waiting: 10_000, waitingPerApp: 2_000, waitingPerReader: unlimited },
 }
 
 /** How long one of them waits at most before it is the turn of another. */
@@ -68,6 +81,8 @@ export function openTransactions(
   }
   const pool = open('parley', connections, patienceMs)
   const poolApart = open('parley apart', apart.atOnce, 0)
+  const shared = createTurns('transaction', shares, 0)
+  const longOnes = createTurns('transaction', long, 0)
   const inTurn = createTurns('transaction', apart, 0)
   /** How many have waited apart for a whole turn, by app. */
   const held = new Map<number, number>()
@@ -109,19 +124,22 @@ export function openTransactions(
       count(appId, -1)
     }
   }
+  const run = async <Result>(reader: Reader, work: Work<Result>): Promise<Result> => {
+    const { appId, uid } = reader
+    // Where something is held for long, others of the app are likely to want it, and each takes a connection from all until it is
+    // known. What the service does by itself is for all apps.
+    const begin = () =>
+      appId !== ofService.appId && held.has(appId) ? `begin; set local lock_timeout = ${hurriedMs}` : 'begin'
+    try {
+      return await shared.run({ appId, uid }, () => attempt(pool, begin(), work))
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error
+    }
+    return waitApart(reader, work)
+  }
   return {
-    async run(reader, work) {
-      const { appId } = reader
-      // Where something is held for long, others of the app are likely to want it, and each takes a connection from all until it is
-      // known. What the service does by itself is for all apps.
-      const isHurried = appId !== ofService.appId && held.has(appId)
-      try {
-        return await attempt(pool, isHurried ? `begin; set local lock_timeout = ${hurriedMs}` : 'begin', work)
-      } catch (error) {
-        if (!isLockTimeout(error)) throw error
-      }
-      return waitApart(reader, work)
-    },
+    run,
+    runLong: (reader, work) => longOnes.run({ appId: reader.appId, uid: reader.uid }, () => run(reader, work)),
     pool: {
       get total() {
         return pool.totalCount + poolApart.totalCount
@@ -130,7 +148,7 @@ export function openTransactions(
         return pool.idleCount + poolApart.idleCount
       },
       get waiting() {
-        return pool.waitingCount + inTurn.load.waiting
+        return [shared, longOnes, inTurn].reduce((sum, { load }) => sum + load.waiting, pool.waitingCount)
       },
     },
     reset() {

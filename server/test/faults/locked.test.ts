@@ -237,3 +237,28 @@ describe('While the side of a participant is locked for long', () => {
     expect(unreadMessageCount).toBe('0')
   })
 })
+
+describe('While an app deletes more than there are connections', () => {
+  it.each([
+    ['its key', {}],
+    ['one of its users', { as: 'alice' }],
+  ])('all others change what they want: %s', async (_who, as) => {
+    const { world, other } = await scene()
+    const { id: elsewhere } = await sayTo(other, 'dave', 'erin', 'first')
+    const { id } = await sayTo(world, 'bob', 'carol', 'first')
+    const guids = Array.from({ length: 9 }, (_, n) => `g${n}`)
+    for (const guid of guids) await createGroup(world, guid, 'alice')
+    // A deletion comes to this when it has its locks: it waits for as long as it takes.
+    await holder.query('select from group_members where app_id = $1 for update', [world.app.appId])
+    const deletions = asked(guids.map((guid) => world.delete(`/groups/${guid}`, {}, as)))
+    await until(async () => (await countWaiting()) > 0)
+    // Each of them has begun, or waits for its turn.
+    await until(() => world.context.database.pool.waiting > 0)
+    expect((await other.put(`/messages/${elsewhere}`, { data: { text: 'second' } }, { as: 'dave' })).status).toBe(200)
+    expect((await world.put(`/messages/${id}`, { data: { text: 'second' } }, { as: 'bob' })).status).toBe(200)
+    expect((await world.put('/users/carol', { name: 'Other' })).status).toBe(200)
+    expect(deletions.unanswered).toBe(9)
+    await release()
+    expect(statuses(await deletions.all())).toEqual(guids.map(() => 200))
+  })
+})

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import pg from 'pg'
 import { expect, inject, it } from 'vitest'
 import { DatabaseAwayError } from '../../src/store/connection.ts'
@@ -45,6 +46,23 @@ it('Queries that a transaction asks at once go out one after the other, in their
   const answers = await runTransaction(client, (tx) => Promise.all([1, 2, 3, 4].map((n) => say(tx, n))), options)
   expect(answers).toEqual([1, 2, 3, 4])
   expect(journal).toEqual(['begin', '1', '2', '3', '4', 'commit'])
+  await client.end()
+})
+
+it('A transaction in which much was asked at once fails with what failed first', async () => {
+  const client = new pg.Client({ ...inject('connection'), ssl: false, pipeline: true } as pg.ClientConfig)
+  await client.connect()
+  // What came after it is heard of first.
+  const late = async (failure: Promise<unknown>) => {
+    try {
+      await failure
+    } catch (error) {
+      await setImmediate()
+      throw error
+    }
+  }
+  const work = (tx: Transaction) => Promise.all([late(tx.query(fail, [0])), say(tx, 1)])
+  await expect(runTransaction(client, work, { ...options, isPipelined: true })).rejects.toMatchObject({ code: '22012' })
   await client.end()
 })
 

@@ -98,7 +98,7 @@ export async function deleteForAll(context: Pick<Context, 'database' | 'tables'>
 }
 
 function underLock(database: Database, state: ParticipantOf, work: (tx: Transaction) => Promise<void>): Promise<void> {
-  return database.transaction(async (tx) => {
+  return database.longTransaction(async (tx) => {
     await lockConversation(tx, state.appId, state.conversation.key)
     await tx.query(takeTime)
     await work(tx)

@@ -26,7 +26,7 @@ export async function removeGroup(
   guid: string,
   user: UserRow | undefined,
 ): Promise<void> {
-  await context.database.transaction(async (tx) => {
+  await context.database.longTransaction(async (tx) => {
     const group = await lockGroup(tx, appId, guid)
     await tx.query(takeTime)
     const actor = await requireActor(tx, appId, group, user)

@@ -105,7 +105,7 @@ export async function deleteForGood(
 ): Promise<void> {
   const { database, events, tables, audit, secrets, log } = context
   const { appId } = app
-  await database.transaction(async (tx) => {
+  await database.longTransaction(async (tx) => {
     const user = await lockTraces(tx, appId, uid)
     await tx.query(takeTime)
     const owned = await tx.query<{ guid: string }>(selectOwned, [appId, uid])
