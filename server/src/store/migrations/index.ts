@@ -54,6 +54,7 @@ import * as keyPredecessors from './0099-key-predecessors.ts'
 import * as removedMessages from './0100-removed-messages.ts'
 import * as upkeepIndexes from './0110-upkeep-indexes.ts'
 import * as conversationSides from './0120-conversation-sides.ts'
+import * as begunConversations from './0140-begun-conversations.ts'
 import type { Migration } from './migration.ts'
 
 /** In the order of their names. Each must be repeatable: `if not exists`, since a later version may be half applied. */
@@ -114,4 +115,5 @@ export const migrations: Record<string, Migration> = {
   '0100-removed-messages': removedMessages,
   '0110-upkeep-indexes': upkeepIndexes,
   '0120-conversation-sides': conversationSides,
+  '0140-begun-conversations': begunConversations,
 }
