@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { findDrift } from '../../src/doctor/drift.ts'
 import { dataOf, refusal, say } from '../support/chat.ts'
+import { importWell, text } from '../support/imports.ts'
 import { createUsers, createWorld } from '../support/world.ts'
 
 const uids = (users: Array<{ uid: string }>) => users.map(({ uid }) => uid)
@@ -81,6 +83,26 @@ describe('friends', () => {
       unreadMessageCount: '1',
       lastMessage: { data: { text: 'hi' } },
     })
+  })
+
+  it('whose conversation was there from the start find in it what is imported, by its own times', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob', 'carol')
+    dataOf(await world.post('/users/alice/friends', { accepted: ['bob', 'carol'], addToConversations: true }))
+    const listed = async () => dataOf(await world.get('/conversations', { as: 'alice' }))
+    const since = (await listed())[0].updatedAt
+    const told = { category: 'action', type: 'message', data: { action: 'edited' }, subjectMuid: 'b' }
+    await importWell(world, 'messages', [
+      text('a', 'alice', 'bob', 1_600_000_000),
+      text('b', 'bob', 'alice', 1_600_000_100),
+      text('c', 'bob', 'alice', 1_600_000_200, told),
+    ])
+    // Nothing is said with carol, so that conversation is where it was.
+    expect(await listed()).toMatchObject([
+      { conversationId: 'alice_user_carol', updatedAt: since },
+      { conversationId: 'alice_user_bob', updatedAt: 1_600_000_100, lastMessage: { data: { text: 'b' } } },
+    ])
+    expect(await findDrift(world.context.database, world.app.appId)).toEqual([])
   })
 
   it('made from both sides at once, many times, are friends once', async () => {

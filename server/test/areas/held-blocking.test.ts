@@ -4,6 +4,7 @@ import { blockMessage, releaseMessage, restoreMessage } from '../../src/areas/me
 import { createGroup, dataOf, refusal, say, sayInGroup, texts } from '../support/chat.ts'
 import { pullEvents } from '../support/events.ts'
 import { addRules, asking, hitOf } from '../support/held.ts'
+import { importWell, text } from '../support/imports.ts'
 import { connect } from '../support/socket.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
 
@@ -69,6 +70,34 @@ describe('A message that was seen and is blocked', () => {
     await restore(world, first)
     expect((await conversation(world, 'bob')).lastMessage.id).toBe(last.id)
     expect((await conversation(world, 'bob')).unreadMessageCount).toBe('2')
+  })
+
+  it('as the only one leaves the conversation where a friendship had put it, and takes its place again', async () => {
+    const world = await judgedWorld()
+    dataOf(await world.post('/users/alice/friends', { accepted: ['bob'], addToConversations: true }))
+    const listed = async (as: string) => dataOf(await world.get('/conversations', { as }))
+    const [begun] = await listed('bob')
+    const { old } = await importWell(world, 'messages', [text('old', 'alice', 'bob', 1_600_000_000)])
+    const sent = await say(world, 'alice', 'bob', 'one')
+    await block(world, sent)
+    expect((await conversation(world, 'bob')).lastMessage.id).toBe(old.id)
+    await block(world, old)
+    for (const as of ['alice', 'bob']) {
+      const [{ lastMessage, updatedAt }, ...others] = await listed(as)
+      expect([lastMessage, updatedAt, others]).toEqual([undefined, begun.updatedAt, []])
+    }
+    await restore(world, old)
+    expect(await listed('bob')).toMatchObject([{ lastMessage: { id: old.id }, updatedAt: 1_600_000_000 }])
+    await restore(world, sent)
+    expect((await conversation(world, 'bob')).lastMessage.id).toBe(sent.id)
+  })
+
+  it('as the only one takes the conversation along that was removed for both since the friendship', async () => {
+    const world = await judgedWorld()
+    dataOf(await world.post('/users/alice/friends', { accepted: ['bob'], addToConversations: true }))
+    dataOf(await world.delete('/conversations/alice_user_bob', undefined, { as: 'alice' }))
+    await block(world, await say(world, 'alice', 'bob', 'one'))
+    expect(dataOf(await world.get('/conversations', { as: 'bob' }))).toEqual([])
   })
 
   it('stays out of what comes next, and where it was read stays read', async () => {

@@ -60,7 +60,7 @@ const clearForAll = clearFor(everySide)
 
 const forget = statement(`
   update conversations
-  set listed_sent_at = null, listed_id = null, last_sender = null
+  set begun_at = null, listed_sent_at = null, listed_id = null, last_sender = null
   where app_id = $1
   and key = $2`)
 

@@ -85,12 +85,13 @@ const start = statement(`
     from unnest($3::text[]) as p(uid)
   ),
   started as (
-    insert into conversations (app_id, kind, first, second, created_at, listed_sent_at, listed_id)
-    select $1::int, 1, first, second, $4::bigint, $4::bigint, 0
+    insert into conversations (app_id, kind, first, second, created_at, begun_at, listed_sent_at, listed_id)
+    select $1::int, 1, first, second, $4::bigint, $4::bigint, $4::bigint, 0
     from wanted
     order by first, second
     on conflict (app_id, kind, first, second) do update
-    set listed_sent_at = coalesce(conversations.listed_sent_at, excluded.listed_sent_at),
+    set begun_at = coalesce(conversations.begun_at, excluded.begun_at),
+      listed_sent_at = coalesce(conversations.listed_sent_at, excluded.listed_sent_at),
       listed_id = coalesce(conversations.listed_id, 0)
     returning key, first, second
   )
@@ -100,7 +101,10 @@ const start = statement(`
   select $1::int, second, key from started
   on conflict do nothing`)
 
-/** Lets a user have conversations with others before the first message; those that exist stay as they are. */
+/**
+ * Lets a user have conversations with others before the first message; those that exist stay as they are. Their place in lists has
+ * no message, that is the id 0, and whatever is said or imported takes it.
+ */
 export async function startConversations(
   tx: Transaction,
   appId: number,

@@ -67,7 +67,7 @@ export const places: readonly Place[] = [
   place(
     ...(['conversations', 'conversations', 'Where each conversation ends, what of it everybody has read'] as const),
     'kind, first, second',
-    `receiverType=kind first second created_at last_sent_at last_id last_sender listed_sent_at listed_id all_delivered_sent_at
+    `receiverType=kind first second created_at begun_at last_sent_at last_id last_sender listed_sent_at listed_id all_delivered_sent_at
       all_delivered_id all_read_sent_at all_read_id version timed_sent_at`,
     { made: { key: 'drawn anew: records name conversations by their kind and whom they are of', unlisted: generated } },
   ),

@@ -55,6 +55,7 @@ import * as removedMessages from './0100-removed-messages.ts'
 import * as upkeepIndexes from './0110-upkeep-indexes.ts'
 import * as conversationSides from './0120-conversation-sides.ts'
 import * as webhookAnswers from './0130-webhook-answers.ts'
+import * as begunConversations from './0140-begun-conversations.ts'
 import type { Migration } from './migration.ts'
 
 /** In the order of their names. Each must be repeatable: `if not exists`, since a later version may be half applied. */
@@ -116,4 +117,5 @@ export const migrations: Record<string, Migration> = {
   '0110-upkeep-indexes': upkeepIndexes,
   '0120-conversation-sides': conversationSides,
   '0130-webhook-answers': webhookAnswers,
+  '0140-begun-conversations': begunConversations,
 }

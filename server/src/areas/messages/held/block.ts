@@ -47,12 +47,15 @@ const disapprove = statement(`
   where app_id = $1
   and id = $2`)
 
-/** Lists show the conversation as if it had never been there; remembered counts are counted anew. */
+/**
+ * Lists show the conversation as if it had never been there: by the message before it, or where a friendship had put it.
+ * Remembered counts are counted anew.
+ */
 const fallBack = statement(`
   update conversations c
   set version = c.version + 1,
-    listed_sent_at = case when c.listed_id = $3 then l.sent_at else c.listed_sent_at end,
-    listed_id = case when c.listed_id = $3 then l.id else c.listed_id end
+    listed_sent_at = case when c.listed_id = $3 then coalesce(l.sent_at, c.begun_at) else c.listed_sent_at end,
+    listed_id = case when c.listed_id = $3 then coalesce(l.id, case when c.begun_at is not null then 0 end) else c.listed_id end
   from (select 1) one
   left join lateral (
     select m.sent_at, m.id

@@ -54,7 +54,10 @@ const show = statement(`
   where app_id = $1
   and id = $2`)
 
-/** Something has come into the past: remembered counts are counted anew, and the ends may lie here. */
+/**
+ * Something has come into the past: remembered counts are counted anew, and the ends may lie here. A place that has no message is that
+ * of a friendship, which any message takes.
+ */
 const moveEnds = statement(`
   update conversations
   set version = version + 1,
@@ -65,7 +68,7 @@ const moveEnds = statement(`
     listed_id = case when l.is_listed then $4 else listed_id end
   from (
     select (coalesce(last_sent_at, 0), coalesce(last_id, 0)) < ($3::bigint, $4::bigint) as is_last,
-      (coalesce(listed_sent_at, 0), coalesce(listed_id, 0)) < ($3::bigint, $4::bigint) as is_listed
+      coalesce(listed_id, 0) = 0 or (listed_sent_at, listed_id) < ($3::bigint, $4::bigint) as is_listed
     from conversations
     where app_id = $1
     and key = $2

@@ -89,7 +89,9 @@ export function moveConversations(messages: readonly NumberedMessage[]): MovedCo
   return [...groupBy(messages, ({ conversation }) => conversation)].map(([conversation, written]) => {
     const { lastSentAt, lastId, listedSentAt, listedId } = conversation
     let last = lastSentAt === null || lastId === null ? null : { sentAt: lastSentAt, id: lastId }
-    let listed = listedSentAt === null || listedId === null ? null : { sentAt: listedSentAt, id: listedId }
+    const place = listedSentAt === null || listedId === null ? null : { sentAt: listedSentAt, id: listedId }
+    // A place that has no message is that of a friendship, which any message takes, however old.
+    let listed = place?.id === 0 ? null : place
     let { createdAt } = conversation
     let timedSentAt: number | null = null
     for (const message of written) {
@@ -100,7 +102,7 @@ export function moveConversations(messages: readonly NumberedMessage[]): MovedCo
       if (message.row.subjectMuid === null) listed = later(listed, positionOf(message))
       if (conversation.kind === 'user') createdAt = Math.min(createdAt, message.row.sentAt)
     }
-    return { conversation, createdAt, last: last ?? nowhere, listed, timedSentAt }
+    return { conversation, createdAt, last: last ?? nowhere, listed: listed ?? place, timedSentAt }
   })
 }
 
