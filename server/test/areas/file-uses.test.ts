@@ -197,7 +197,10 @@ describe('The use of a file', () => {
       await untilWaitedFor(tx)
     })
     spy.mockRestore()
-    expect((await answer)?.status).toBe(500)
+    expect(dataOf(await (answer as ReturnType<typeof sendForm>)).uids).toMatchObject({
+      bob: { success: false, error: { code: 'ERR_EXCEPTION' } },
+      carol: { success: true },
+    })
     const received = await until(async () => {
       const messages = dataOf(await world.get('/users/alice/messages', { as: 'carol' }))
       return messages.find(({ type }: { type: string }) => type === 'image')

@@ -50,14 +50,16 @@ describe('The total of a search', () => {
     for (const [name, pathOf] of Object.entries(lists)) {
       if (name === 'blocked users') dataOf(await world.post('/users/alice/blockedusers', { blockedUids: people }))
       const as = name.endsWith('a user') ? { as: 'alice' } : {}
-      const read = async (key: string) => (await world.get(`${pathOf(key)}&perPage=2`, as)).body
-      const broad = await read('an')
-      expect(broad.meta, name).toEqual({
+      // Lists of friends and of blocked users have their cursor there, too.
+      const read = async (key: string) => {
+        const { cursor: _, ...meta } = (await world.get(`${pathOf(key)}&perPage=2`, as)).body.meta
+        return meta
+      }
+      expect(await read('an'), name).toEqual({
         countAtLeast: true,
         pagination: { total: most, count: 2, per_page: 2, current_page: 1, total_pages: 2 },
       })
-      const narrow = await read('ann')
-      expect(narrow.meta, name).toEqual({
+      expect(await read('ann'), name).toEqual({
         pagination: { total: 1, count: 1, per_page: 2, current_page: 1, total_pages: 1 },
       })
     }
