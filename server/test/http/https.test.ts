@@ -93,6 +93,7 @@ describe('TLS=self-signed', () => {
     const silent = [net.connect(port, '127.0.0.1'), tls.connect({ port, rejectUnauthorized: false })] as const
     await Promise.all([once(silent[0], 'connect'), once(silent[1], 'secureConnect')])
     await service.parley.close()
+    services.splice(services.indexOf(service), 1)
     for (const client of silent) client.destroy()
   })
 })
