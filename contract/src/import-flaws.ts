@@ -2,7 +2,7 @@ import type { Static, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import type { ErrorCode, ErrorDetail } from './errors.ts'
 import { limits } from './limits.ts'
-import { isWebAddress } from './message-files.ts'
+import { isWebAddress } from './web-address.ts'
 
 /** One problem of an import record. `path` is relative to the record: `data/attachments/0/url`. */
 export interface ImportFlaw extends ErrorDetail {

@@ -1,4 +1,4 @@
-import { limits } from './limits.ts'
+import { isWebAddress } from './web-address.ts'
 
 /** The kinds of files, and the types of the messages of category `message` that name them. */
 export const fileKinds = ['image', 'file', 'audio', 'video'] as const
@@ -32,11 +32,4 @@ export function* faultsOfFiles(data: Readonly<Record<string, unknown>>): Generat
   const { attachments = [], url } = data
   if (!Array.isArray(attachments) || attachments.length > 0 || isWebAddress(url)) return
   yield { kind: 'no-file', path: url === undefined ? 'attachments' : 'url', value: url }
-}
-
-/** Whether something is an absolute http or https URL that is not too long. */
-export function isWebAddress(value: unknown): value is string {
-  return (
-    typeof value === 'string' && /^https?:\/\//i.test(value) && value.length <= limits.urlLength && URL.canParse(value)
-  )
 }

@@ -6,17 +6,21 @@ import { ReadAbandonedError, ReadsFullError, ReadTimeoutError } from './store/re
 /**
  * Turns whatever went wrong in a call into the refusal that the client gets, for the whole of it or for one of several receivers. Faults
  * of ours are logged, never shown.
- * @param requestId what the log names it by
+ * @param of what the log names it by
  */
-export function refusalOf(error: unknown, log: Log, requestId: string): ApiError {
+export function refusalOf(
+  error: unknown,
+  log: Log,
+  of: { readonly requestId: string } | { readonly receiver: string },
+): ApiError {
   if (error instanceof ApiError) return error
   const refusedRead = ofRead(error)
   if (refusedRead !== undefined) return refusedRead
   if (isConnectionFailure(error) || isRetryable(error)) {
-    log.warn({ requestId, cause: (error as Error).message }, 'the database is unavailable')
+    log.warn({ ...of, cause: (error as Error).message }, 'the database is unavailable')
     return databaseAway()
   }
-  log.error({ requestId, err: error }, 'a request failed with an unexpected error')
+  log.error({ ...of, err: error }, 'a request failed with an unexpected error')
   return new ApiError('ERR_EXCEPTION')
 }
 

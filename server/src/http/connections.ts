@@ -69,7 +69,7 @@ export function endConnectionsInTime(app: FastifyInstance, { opensSockets }: { o
         if (isSilent || now - leftAt > longestMs) socket.destroy()
       }
     }
-    const looking = setInterval(look, lookMs)
+    const looking = setInterval(look, lookMs).unref()
     server.once('close', () => clearInterval(looking))
     look()
   }

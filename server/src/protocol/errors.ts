@@ -13,7 +13,7 @@ const retryAfterSeconds = 2
  */
 export function toApiError(error: unknown, log: Log, requestId: string, bodyLimit?: number): ApiError {
   const isOfFramework = !(error instanceof ApiError) && isRefusalOfFramework(error)
-  return isOfFramework ? ofFramework(error, bodyLimit) : refusalOf(error, log, requestId)
+  return isOfFramework ? ofFramework(error, bodyLimit) : refusalOf(error, log, { requestId })
 }
 
 export function unknownApp(name: string): ApiError {

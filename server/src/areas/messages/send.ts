@@ -57,7 +57,7 @@ export async function send(context: Context, app: App, caller: Caller, body: Sen
   const [toUsers, toGroups] = await Promise.all([sendToAll('user', uids), sendToAll('group', guids)])
   requireOneSent([...toUsers, ...toGroups])
   const outcomesOf = (attempts: readonly Attempt[]) =>
-    Object.fromEntries(attempts.map(({ receiver, sending }) => [receiver, outcomeOf(context, sending)]))
+    Object.fromEntries(attempts.map((attempt) => [attempt.receiver, outcomeOf(context, attempt)]))
   return answerOf(toJson({ ...(uids && { uids: outcomesOf(toUsers) }), ...(guids && { guids: outcomesOf(toGroups) }) }))
 }
 
@@ -84,9 +84,9 @@ export function receiversOf({ multipleReceivers }: Pick<SendBody, 'multipleRecei
   return (multipleReceivers.uids?.length ?? 0) + (multipleReceivers.guids?.length ?? 0)
 }
 
-function outcomeOf({ log }: Pick<Context, 'log'>, sending: Attempt['sending']): Outcome {
+function outcomeOf({ log }: Pick<Context, 'log'>, { receiver, sending }: Attempt): Outcome {
   if (sending.status === 'fulfilled') return { success: true, data: sending.value.render() }
-  return { success: false, ...refusalOf(sending.reason, log, 'one of several receivers').toBody() }
+  return { success: false, ...refusalOf(sending.reason, log, { receiver }).toBody() }
 }
 
 const maxJudgements = 5

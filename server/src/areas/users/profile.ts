@@ -4,6 +4,7 @@ import {
   badRequest,
   type createUser,
   type ErrorDetail,
+  isWebAddress,
   limits,
   type updateUser,
 } from '@parley/contract'
@@ -50,11 +51,6 @@ export function checkProfile(profile: Pick<NewUser, 'avatar' | 'link' | 'metadat
     details.push({ path: 'body/metadata', message: `must be at most ${limits.metadataBytes} bytes of JSON` })
   }
   if (details.length > 0) throw badRequest(details)
-}
-
-/** Front ends put these into links and images: `javascript:` and its like must not get there. */
-function isWebAddress(url: string): boolean {
-  return /^https?:\/\//i.test(url) && URL.canParse(url)
 }
 
 const keepRole = statement(`
