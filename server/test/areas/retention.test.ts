@@ -6,7 +6,8 @@ import { findDrift } from '../../src/doctor/drift.ts'
 import { createGroup, dataOf, refusal, say, sayInGroup } from '../support/chat.ts'
 import { picture, sendForm, toBob } from '../support/forms.ts'
 import { until } from '../support/until.ts'
-import { createUsers, createWorld, type World } from '../support/world.ts'
+import { untilWaitedFor, untilWaitsBehind } from '../support/waiters.ts'
+import { type Answer, createUsers, createWorld, type World } from '../support/world.ts'
 
 const day = 86_400
 const now = () => Math.floor(Date.now() / 1000)
@@ -379,6 +380,32 @@ describe('retention', () => {
     expect(dataOf(await world.get('/retention/holds'))).toEqual([])
     const log = JSON.stringify(dataOf(await world.get('/audit-log?action=retention_hold_set')))
     expect(log).not.toContain('alice')
+    expect(await drift(world)).toEqual([])
+  })
+
+  /** Removes something for good, and does something else once that waits for rows which the removal comes to late. */
+  const whileRemoving = async (world: World, late: 'groups' | 'friends', path: string, deed: () => Promise<Answer>) => {
+    let removal: Promise<Answer> | undefined
+    let done: Promise<Answer> | undefined
+    await world.context.database.transaction(async (tx) => {
+      await tx.run(sql`select from ${sql.table(late)} where app_id = ${world.app.appId} for update`)
+      removal = world.delete(path, { permanent: true })
+      await untilWaitedFor(tx)
+      done = deed()
+      await Promise.race([done, untilWaitsBehind(tx)])
+    })
+    expect((await removal)?.status).toBe(200)
+    return (await done) as Answer
+  }
+
+  it('is not set for a group that is being deleted: the next group with its guid has that of the app', async () => {
+    const world = await createTeam()
+    const answer = await whileRemoving(world, 'groups', '/groups/team', () =>
+      world.put('/groups/team/retention', { days: 1 }),
+    )
+    expect(refusal(answer)).toBe('404 ERR_GUID_NOT_FOUND')
+    await createGroup(world, 'team', 'bob')
+    expect(dataOf(await world.get('/groups/team/retention'))).toEqual({ days: 0, mode: 'delete', isOwn: false })
     expect(await drift(world)).toEqual([])
   })
 })

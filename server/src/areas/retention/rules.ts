@@ -1,6 +1,6 @@
 import type { RetentionMode } from '@parley/contract'
 import { changesOf } from '../../chat/audit/changes.ts'
-import { requireGroup } from '../../chat/groups/access.ts'
+import { lockGroup, requireGroup } from '../../chat/groups/access.ts'
 import { waitForStep } from '../../chat/retention/lock.ts'
 import type { Context } from '../../context.ts'
 import type { Queryable } from '../../store/database.ts'
@@ -56,7 +56,8 @@ export async function readRule(context: Store, on: Queryable, appId: number, gui
 export function changeRule(context: Store, appId: number, guid: string, rule: Rule | undefined) {
   return context.database.transaction(async (tx) => {
     await waitForStep(tx, appId)
-    const group = await requireGroup(tx, appId, guid)
+    // As a step takes them: conversations come after that. A group that is being deleted is waited for, and gone then.
+    const group = await lockGroup(tx, appId, guid)
     const [before] = await tx.query<Rule>(select, [appId, group.guid])
     if (rule === undefined) {
       await tx.query(remove, [appId, group.guid])
