@@ -408,4 +408,19 @@ describe('retention', () => {
     expect(dataOf(await world.get('/groups/team/retention'))).toEqual({ days: 0, mode: 'delete', isOwn: false })
     expect(await drift(world)).toEqual([])
   })
+
+  it.each([
+    ['users/alice', '404 ERR_UID_NOT_FOUND'],
+    ['conversations/alice_user_bob', '404 ERR_CONVERSATION_NOT_FOUND'],
+  ])('leaves no hold of what goes for good meanwhile: %s', async (held, told) => {
+    const world = await createTeam()
+    await say(world, 'alice', 'bob', 'hello')
+    dataOf(await world.post('/users/alice/friends', { accepted: ['bob'] }))
+    const answer = await whileRemoving(world, 'friends', '/users/alice', () =>
+      world.put(`/retention/${held}/hold`, { note: 'a claim' }),
+    )
+    expect(refusal(answer)).toBe(told)
+    expect(dataOf(await world.get('/retention/holds'))).toEqual([])
+    expect(await drift(world)).toEqual([])
+  })
 })

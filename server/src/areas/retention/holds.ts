@@ -1,11 +1,13 @@
+import { lockConversation } from '../../chat/conversations/membership.ts'
 import type { App } from '../../chat/identity.ts'
 import { type ConversationKind, kindSql } from '../../chat/kind.ts'
 import { conversationId } from '../../chat/naming.ts'
 import { waitForStep } from '../../chat/retention/lock.ts'
+import { lockUser } from '../../chat/users/locks.ts'
 import type { Context } from '../../context.ts'
 import type { Queryable, Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
-import { maxHolds, notOnHold, tooManyHolds } from './errors.ts'
+import { maxHolds, notOnHold, tooManyHolds, unknownConversation } from './errors.ts'
 
 type Store = Pick<Context, 'database' | 'audit'>
 
@@ -56,11 +58,15 @@ const beginAnew = statement(`
 
 const valuesOf = (held: Held) => ('uid' in held ? [held.uid, null] : [null, held.conversation])
 
-/** Puts something on hold; a hold that there is gets another note. @throws 403 `ERR_PLAN_QUOTA_RESTRICTION` */
+/**
+ * Puts something on hold; a hold that there is gets another note.
+ * @throws 403 `ERR_PLAN_QUOTA_RESTRICTION`; 404 `ERR_UID_NOT_FOUND`, `ERR_CONVERSATION_NOT_FOUND` for what is gone meanwhile
+ */
 export function setHold({ database, audit }: Store, app: App, held: Held, note: string | undefined) {
   const { appId } = app
   return database.transaction(async (tx) => {
     await waitForStep(tx, appId)
+    await keep(tx, appId, held)
     await tx.query(remove, [appId, ...valuesOf(held)])
     const [held_] = await tx.query<{ count: number }>(count, [appId])
     if ((held_?.count ?? 0) >= maxHolds) throw tooManyHolds()
@@ -69,6 +75,12 @@ export function setHold({ database, audit }: Store, app: App, held: Held, note: 
     const [row] = await tx.query<HoldRow>(selectOf, [appId, ...valuesOf(held)])
     return showHold(row as HoldRow)
   })
+}
+
+/** Nobody removes it until the transaction ends: a hold that came after what removes holds would stay. */
+async function keep(tx: Transaction, appId: number, held: Held): Promise<void> {
+  if ('uid' in held) await lockUser(tx, appId, held.uid)
+  else if (!(await lockConversation(tx, appId, held.conversation))) throw unknownConversation(held.name)
 }
 
 /** @throws 404 `ERR_HOLD_NOT_FOUND` */

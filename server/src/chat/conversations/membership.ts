@@ -144,9 +144,10 @@ export async function createGroupConversations(
 /**
  * Takes the lock under which everything in a conversation happens one after the other: sends, joins, kicks, bans,
  * deletions. To be the first statement that touches it, since what is read afterwards is then current.
+ * @returns whether it is there; one that was being removed is waited for, and gone then
  */
-export async function lockConversation(tx: Transaction, appId: number, conversation: number): Promise<void> {
-  await tx.query(lock, [appId, conversation])
+export async function lockConversation(tx: Transaction, appId: number, conversation: number): Promise<boolean> {
+  return (await tx.query(lock, [appId, conversation])).length > 0
 }
 
 /** Takes the locks of several conversations, in the order in which everybody takes them. */
