@@ -6,11 +6,13 @@ import { readMessages } from '../../src/chat/messages/rows.ts'
 import { flagByRules } from '../../src/chat/moderation/queue.ts'
 import { flaggingsOf } from '../../src/chat/moderation/records.ts'
 import { settle } from '../../src/delivery/moderation/settle.ts'
+import { findDrift } from '../../src/doctor/drift.ts'
 import { createGroup, dataOf, refusal, say, sayInGroup, texts } from '../support/chat.ts'
 import { pullEvents } from '../support/events.ts'
 import { hitOf, ruleOf } from '../support/held.ts'
 import { groupText, importWell } from '../support/imports.ts'
 import { flag, makePending, moderatedWorld, review, takeRulesAway } from '../support/review.ts'
+import { untilWaitedFor, untilWaitsBehind } from '../support/waiters.ts'
 import { type Answer, createWorld, type World } from '../support/world.ts'
 
 takeRulesAway()
@@ -774,3 +776,36 @@ describe('figures of rules', () => {
     expect(dataOf(await world.get('/moderation/stats?from=10&to=20')).rules).toEqual([])
   })
 })
+
+type Deed = (world: World, flaggedId: string, otherId: string) => Promise<Answer>
+const besideMessages: Readonly<Record<string, Deed>> = {
+  'a flag': (world, _, id) => flag(world, id, 'carol', { remark: 'rude' }),
+  'a note': (world, id) => world.post(`/moderation/messages/${id}/notes`, { text: 'look at this', author: 'rita' }),
+  'an approval': (world, id) => review(world, 'flagged', id, { status: 'approved' }),
+  'a disapproval': (world, id) => review(world, 'flagged', id, { status: 'disapproved' }),
+}
+
+it.each(Object.entries(besideMessages))(
+  '%s leaves nothing beside a message whose group is being deleted',
+  async (_, deed) => {
+    const world = await moderatedWorld('alice', 'bob', 'carol')
+    await createGroup(world, 'team', 'alice', { participants: ['bob', 'carol'] })
+    const { id } = await sayInGroup(world, 'alice', 'team', 'hi')
+    const other = await sayInGroup(world, 'alice', 'team', 'ho')
+    await flagOk(world, id, 'bob')
+    dataOf(await world.post(`/messages/${id}/reactions/x`, undefined, { as: 'bob' }))
+    let deletion: Promise<Answer> | undefined
+    let answer: Promise<Answer> | undefined
+    await world.context.database.transaction(async (tx) => {
+      // The deletion comes to this between what stands beside messages and the messages.
+      await tx.run(sql`select from reactions where app_id = ${world.app.appId} for update`)
+      deletion = world.delete('/groups/team')
+      await untilWaitedFor(tx)
+      answer = deed(world, id, other.id)
+      await Promise.race([answer, untilWaitsBehind(tx)])
+    })
+    expect((await deletion)?.status).toBe(200)
+    expect(refusal((await answer) as Answer)).toBe('404 ERR_MESSAGE_ID_NOT_FOUND')
+    expect(await findDrift(world.context.database, world.app.appId)).toEqual([])
+  },
+)

@@ -31,6 +31,13 @@ const lockMany = statement(`
   order by key
   for no key update`)
 
+const lockOf = statement(`
+  select key
+  from conversations
+  where app_id = $1
+  and key = (select conversation from messages where app_id = $1 and id = $2)
+  for no key update`)
+
 const join = statement(`
   insert into conversation_states (
     app_id, uid, conversation, member, delivered_sent_at, delivered_id, read_sent_at, read_id, unread_sent_at, unread_id,
@@ -148,6 +155,14 @@ export async function createGroupConversations(
  */
 export async function lockConversation(tx: Transaction, appId: number, conversation: number): Promise<boolean> {
   return (await tx.query(lock, [appId, conversation])).length > 0
+}
+
+/**
+ * Takes the lock of a message's conversation, under which the message is deleted, decided about or removed for good: whoever writes
+ * something beside it looks whether it is there after that.
+ */
+export async function lockConversationOf(tx: Transaction, appId: number, message: number): Promise<void> {
+  await tx.query(lockOf, [appId, message])
 }
 
 /** Takes the locks of several conversations, in the order in which everybody takes them. */

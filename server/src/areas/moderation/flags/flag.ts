@@ -1,23 +1,15 @@
 import { ApiError, type BodyOf, type flagMessage } from '@parley/contract'
+import { lockConversation } from '../../../chat/conversations/membership.ts'
 import type { App } from '../../../chat/identity.ts'
 import { refuseActions, requireVisible } from '../../../chat/messages/change.ts'
 import { unknownMessage } from '../../../chat/messages/read.ts'
+import { readMessages, type StoredMessage } from '../../../chat/messages/rows.ts'
 import { isHeld } from '../../../chat/messages/traits.ts'
 import { openReview } from '../../../chat/moderation/queue.ts'
 import { lockUser } from '../../../chat/users/locks.ts'
 import type { Context } from '../../../context.ts'
 import { statement } from '../../../store/statement.ts'
 import { requireReason } from '../reasons/reasons.ts'
-
-/** Nothing is flagged that is deleted by then: the row of the message is held, as the one who deletes it holds it. */
-const holdMessage = statement(`
-  select id
-  from messages
-  where app_id = $1
-  and id = $2
-  and not purged
-  and deleted_at is null
-  for share`)
 
 /** @returns whether this user had not flagged it before */
 const upsert = statement(`
@@ -47,19 +39,25 @@ export async function flag(
   { id: reason, reasonId = reason, remark }: BodyOf<typeof flagMessage>,
 ): Promise<void> {
   const message = await requireVisible(context, app, uid, id)
-  if (message.deletedAt !== null || isHeld(message)) throw unknownMessage(id)
+  if (!isThere(message)) throw unknownMessage(id)
   refuseActions(message)
   if (message.sender === uid) throw ownMessage(id)
   const picked = reasonId === undefined ? undefined : await requireReason(context.database, app.appId, reasonId)
   const now = Math.floor(Date.now() / 1000)
   await context.database.transaction(async (tx) => {
     await lockUser(tx, app.appId, uid)
-    if ((await tx.query(holdMessage, [app.appId, id])).length === 0) throw unknownMessage(id)
+    // Nothing is flagged that is deleted, removed for good or taken by moderation at this moment.
+    await lockConversation(tx, app.appId, message.conversation)
+    if (!isThere((await readMessages(tx, app.appId, [id])).get(id))) throw unknownMessage(id)
     const reasons = [picked?.id ?? null, picked?.name ?? null, picked?.description ?? null]
     const values = [app.appId, id, uid, ...reasons, remark || null, now]
     const [flagged] = await tx.query<{ isNew: boolean }>(upsert, values)
     await openReview(tx, app.appId, id, { isNew: flagged?.isNew === true }, now)
   })
+}
+
+function isThere(message: StoredMessage | undefined): boolean {
+  return message !== undefined && message.deletedAt === null && !isHeld(message)
 }
 
 function ownMessage(id: number): ApiError {

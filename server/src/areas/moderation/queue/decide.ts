@@ -1,4 +1,5 @@
 import { ApiError } from '@parley/contract'
+import { lockConversationOf } from '../../../chat/conversations/membership.ts'
 import type { App } from '../../../chat/identity.ts'
 import { unknownMessage } from '../../../chat/messages/read.ts'
 import { isHeld } from '../../../chat/messages/traits.ts'
@@ -21,8 +22,7 @@ export interface Asked {
   readonly editedAt?: number | null
 }
 
-/** Decisions about a message are taken one after the other. */
-const lockReview = statement(`
+const lockDecisions = statement(`
   select pg_advisory_xact_lock(hashtextextended('moderation review ' || $1::int || ' ' || $2::bigint, 0))`)
 
 /** A row `r` of the reviews, as a `Review`. */
@@ -107,7 +107,7 @@ async function take(context: Context, tx: Transaction, app: App, id: number, ask
   const { list, wanted, asNew, by } = asked
   const { appId } = app
   const now = Math.floor(Date.now() / 1000)
-  await tx.query(lockReview, [appId, id])
+  await lockReview(tx, appId, id)
   const state = await readState(tx, appId, id, now)
   if (state === undefined) throw unknownMessage(id)
   const what = weigh(state, list, wanted, by)
@@ -127,6 +127,12 @@ async function take(context: Context, tx: Transaction, app: App, id: number, ask
   await write(tx, appId, id, review)
   if (list === 'flagged') await tx.query(closeFlagged, [appId, id, wanted])
   return { review, before: state.review }
+}
+
+/** Decisions about a message are taken one after the other, and none while it is removed for good. */
+async function lockReview(tx: Transaction, appId: number, id: number): Promise<void> {
+  await lockConversationOf(tx, appId, id)
+  await tx.query(lockDecisions, [appId, id])
 }
 
 async function readState(on: Queryable, appId: number, id: number, now: number): Promise<ReviewState | undefined> {
@@ -180,7 +186,7 @@ async function readUnsettled(
   id: number,
   review: Review,
 ): Promise<ReviewState | undefined> {
-  await tx.query(lockReview, [appId, id])
+  await lockReview(tx, appId, id)
   const state = await readState(tx, appId, id, Math.floor(Date.now() / 1000))
   return state !== undefined && isSame(state.review, review) ? state : undefined
 }

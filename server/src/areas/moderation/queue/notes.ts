@@ -1,4 +1,5 @@
 import { type addModerationNote, appLimitReached, type BodyOf, limits, type ModerationNote } from '@parley/contract'
+import { lockConversationOf } from '../../../chat/conversations/membership.ts'
 import { unknownMessage } from '../../../chat/messages/read.ts'
 import type { Context } from '../../../context.ts'
 import type { Queryable } from '../../../store/database.ts'
@@ -21,15 +22,6 @@ const selectNotes = statement(`
   where app_id = $1
   and message = any($2::bigint[])
   order by message, id`)
-
-/** Held, so that it is not removed for good while something is written beside it. */
-const holdMessage = statement(`
-  select id
-  from messages
-  where app_id = $1
-  and id = $2
-  and not purged
-  for update`)
 
 const selectMessage = statement(`
   select id
@@ -75,9 +67,13 @@ function showNote({ id, text, author, createdAt }: NoteRow): ModerationNote {
   return { id: String(id), text, ...(author !== null && { author }), createdAt }
 }
 
+async function requireThere(on: Queryable, appId: number, message: number): Promise<void> {
+  if ((await on.query(selectMessage, [appId, message])).length === 0) throw unknownMessage(message)
+}
+
 /** @throws 404 `ERR_MESSAGE_ID_NOT_FOUND` */
 export async function listNotes({ database }: Context, appId: number, message: number): Promise<ModerationNote[]> {
-  if ((await database.query(selectMessage, [appId, message])).length === 0) throw unknownMessage(message)
+  await requireThere(database, appId, message)
   return (await readNotesOf(database, appId, [message])).get(message) ?? []
 }
 
@@ -90,7 +86,8 @@ export function addNote(
 ): Promise<ModerationNote> {
   const { notesPerMessage } = limits.moderation
   return database.transaction(async (tx) => {
-    if ((await tx.query(holdMessage, [appId, message])).length === 0) throw unknownMessage(message)
+    await lockConversationOf(tx, appId, message)
+    await requireThere(tx, appId, message)
     const values = [appId, message, text, author ?? null, Math.floor(Date.now() / 1000), notesPerMessage]
     const [row] = await tx.query<NoteRow>(insertNote, values)
     if (row === undefined) throw appLimitReached(notesPerMessage, 'notes beside a message')
