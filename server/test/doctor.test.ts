@@ -33,6 +33,11 @@ describe('the doctor', () => {
 
   it.each([
     ['active users', sql`update active_user_bits set bits = bits << 1 where app_id = `],
+    [
+      'conversations pinned by the app',
+      sql`insert into app_pinned_conversations (app_id, kind, peer, place, pinned_at)
+        select app_id, 1, 'team', 0, 0 from apps where app_id = `,
+    ],
     ['member counts', sql`update groups set members_count = 9 where app_id = `],
     ['sides of members', sql`update conversation_states set member = not member where uid = 'bob' and app_id = `],
     ['members without a side', sql`delete from conversation_states where uid = 'bob' and app_id = `],

@@ -32,6 +32,16 @@ export const checks: readonly Check[] = [
     find: (appId) => findLeftovers(tables, appId),
   },
   {
+    name: 'conversations pinned by the app',
+    meaning: 'the app has pinned the conversation of a user or a group that is not there',
+    find: (appId) => sql`
+      select p.app_id || '/' || p.peer as subject, 'pinned' as stored, 'there' as expected
+      from app_pinned_conversations p
+      where ${ofApp('p', appId)}
+      and not exists (select from users u where p.kind = 1 and u.app_id = p.app_id and u.uid = p.peer)
+      and not exists (select from groups g where p.kind = 2 and g.app_id = p.app_id and g.guid = p.peer)`,
+  },
+  {
     name: 'member counts',
     meaning: 'members_count of a group is not the number of its active members',
     find: (appId) => sql`

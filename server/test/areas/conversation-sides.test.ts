@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { createGroup, dataOf, refusal, say, sayInGroup, texts } from '../support/chat.ts'
 import { importWell, text } from '../support/imports.ts'
-import { untilWaitedFor } from '../support/waiters.ts'
+import { untilWaitedFor, untilWaitsBehind } from '../support/waiters.ts'
 import { type Answer, createUsers, createWorld, type World } from '../support/world.ts'
 
 const list = async (world: World, as: string, query = '') =>
@@ -242,5 +242,29 @@ describe('pinned conversations of the app', () => {
     expect(await replace([{}])).toBe('400 ERR_BAD_REQUEST')
     expect(await replace('all')).toBe('400 ERR_BAD_REQUEST')
     expect(await replace(undefined)).toBe('400 ERR_BAD_REQUEST')
+  })
+
+  it.each([
+    ['a user who is erased', '/users/bob', { uid: 'bob' }, '404 ERR_UID_NOT_FOUND'],
+    ['a group that is deleted', '/groups/news', { guid: 'news' }, '404 ERR_GUID_NOT_FOUND'],
+  ])('do not name %s at this moment', async (_, path, pin, told) => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    await createGroup(world, 'news', 'alice')
+    dataOf(await world.post('/users/bob/friends', { accepted: ['alice'] }))
+    let removal: Promise<Answer> | undefined
+    let answer: Promise<Answer> | undefined
+    await world.context.database.transaction(async (tx) => {
+      // Removals come to these after the pins of the app.
+      await tx.run(sql`select from friends where app_id = ${world.app.appId} for update`)
+      await tx.run(sql`select from groups where app_id = ${world.app.appId} for update`)
+      removal = world.delete(path, { permanent: true })
+      await untilWaitedFor(tx)
+      answer = world.put('/conversations/pinned', { pinnedConversations: [pin] })
+      await Promise.race([answer, untilWaitsBehind(tx)])
+    })
+    expect((await removal)?.status).toBe(200)
+    expect(refusal((await answer) as Answer)).toBe(told)
+    expect(dataOf(await world.get('/conversations/pinned'))).toEqual([])
   })
 })

@@ -2,12 +2,10 @@ import { type AppSettings, badRequest, hasReached } from '@parley/contract'
 import { lockApp, systemUid } from '../../chat/apps.ts'
 import type { FoundConversation } from '../../chat/conversations/find.ts'
 import { listedSql, otherPeerSql, peerOf } from '../../chat/conversations/participant-state.ts'
-import { unknownGroup } from '../../chat/groups/access.ts'
-import { readGroups } from '../../chat/groups/rows.ts'
+import { lockGroups, unknownGroup } from '../../chat/groups/access.ts'
 import { type ConversationKind, kindSql, storedKind } from '../../chat/kind.ts'
 import { conversationId } from '../../chat/naming.ts'
 import { unknownUser } from '../../chat/users/require.ts'
-import { readUsers } from '../../chat/users/rows.ts'
 import type { Database, Queryable, Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { pinnedByApp, tooManyAppPins, tooManyPins } from './errors.ts'
@@ -178,6 +176,14 @@ export function readPins(
   return [...pins.values()]
 }
 
+const keepUsers = statement(`
+  select uid
+  from users
+  where app_id = $1
+  and uid = any($2::text[])
+  order by uid
+  for key share`)
+
 const removeAppPins = statement(`
   delete from app_pinned_conversations
   where app_id = $1`)
@@ -200,8 +206,8 @@ export async function replaceAppPins(
 ): Promise<void> {
   if (most !== 0 && wanted.length > most) throw tooManyAppPins(wanted.length, most)
   await database.transaction(async (tx) => {
+    await keepPeers(tx, appId, wanted)
     await lockApp(tx, appId)
-    await requirePeers(tx, appId, wanted)
     const current = await tx.query<AppPin>(selectAppPins, [appId])
     const now = Math.floor(Date.now() / 1000)
     const pinnedAt = wanted.map(
@@ -217,14 +223,18 @@ export async function replaceAppPins(
   })
 }
 
-async function requirePeers(
+/**
+ * Makes sure that users and groups are there, and are not removed for good until the transaction ends. To be held before the app,
+ * as who removes them does.
+ */
+async function keepPeers(
   tx: Transaction,
   appId: number,
   wanted: ReadonlyArray<{ kind: ConversationKind; peer: string }>,
 ): Promise<void> {
   const peersOf = (kind: ConversationKind) => wanted.filter((pin) => pin.kind === kind).map(({ peer }) => peer)
-  const users = await readUsers(tx, appId, peersOf('user'))
-  const groups = await readGroups(tx, appId, peersOf('group'))
+  const users = new Set((await tx.query<{ uid: string }>(keepUsers, [appId, peersOf('user')])).map(({ uid }) => uid))
+  const groups = await lockGroups(tx, appId, peersOf('group'))
   for (const { kind, peer } of wanted) {
     if (kind === 'user' && !users.has(peer)) throw unknownUser(peer)
     if (kind === 'group' && !groups.has(peer)) throw unknownGroup(peer)

@@ -1,6 +1,5 @@
 import type { ImportedMember, ImportMember } from '@parley/contract'
-import { lockConversations } from '../../chat/conversations/membership.ts'
-import { type GroupRow, readGroups } from '../../chat/groups/rows.ts'
+import { lockGroups } from '../../chat/groups/access.ts'
 import type { Context } from '../../context.ts'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
@@ -57,7 +56,11 @@ async function storeAll(
   const owners = roster.newGroups.map(({ owner }) => owner)
   const users = await holdUsers(tx, appId, [...pairs.map(({ uid }) => uid), ...owners])
   const { founders } = await makeGroups(tx, context.secrets, appId, roster.newGroups, now)
-  const groups = await lockGroups(tx, appId, [...pairs, ...founders])
+  const groups = await lockGroups(
+    tx,
+    appId,
+    [...pairs, ...founders].map(({ guid }) => guid),
+  )
   await enrol(tx, appId, founders, users, now)
   const standings = await readStandings(tx, appId, pairs)
   const plan = planMembers(admitted, { groups, users, standings, limits: await context.settings.of(appId) }, now)
@@ -103,16 +106,6 @@ function linksOf({ guid, uid, groupDetails, userDetails }: ImportMember): Links 
     needsUsers: [uid.toLowerCase()],
     needsGroups: [guid.toLowerCase()],
   }
-}
-
-/** Locks the conversations of groups, and reads the groups as they then stand; one deleted meanwhile is missing. */
-async function lockGroups(tx: Transaction, appId: number, pairs: readonly Pair[]): Promise<Map<string, GroupRow>> {
-  const guids = [...new Set(pairs.map(({ guid }) => guid))]
-  const before = await readGroups(tx, appId, guids)
-  const locked = new Set([...before.values()].map(({ conversation }) => conversation))
-  await lockConversations(tx, appId, [...locked])
-  const groups = await readGroups(tx, appId, guids)
-  return new Map([...groups].filter(([, { conversation }]) => locked.has(conversation)))
 }
 
 const selectStandings = statement(`

@@ -1,9 +1,9 @@
 import { ApiError, type GroupScope } from '@parley/contract'
 import type { Queryable, Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
-import { lockConversation } from '../conversations/membership.ts'
+import { lockConversation, lockConversations } from '../conversations/membership.ts'
 import { readMemberships } from './memberships.ts'
-import { type GroupRow, type GroupViewer, readGroup } from './rows.ts'
+import { type GroupRow, type GroupViewer, readGroup, readGroups } from './rows.ts'
 
 /** One user's membership of one group. */
 export interface Membership {
@@ -55,6 +55,19 @@ export async function lockGroup(tx: Transaction, appId: number, guid: string): P
     if (current.conversation === group.conversation) return current
     group = current
   }
+}
+
+/** As `lockGroup`, of several by their guids in lower case; one that is not there, or is deleted meanwhile, is missing. */
+export async function lockGroups(
+  tx: Transaction,
+  appId: number,
+  guids: readonly string[],
+): Promise<Map<string, GroupRow>> {
+  const before = await readGroups(tx, appId, guids)
+  const locked = new Set([...before.values()].map(({ conversation }) => conversation))
+  await lockConversations(tx, appId, [...locked])
+  const groups = await readGroups(tx, appId, guids)
+  return new Map([...groups].filter(([, { conversation }]) => locked.has(conversation)))
 }
 
 /**
