@@ -20,6 +20,12 @@ export interface ComposerProps {
   readonly onCancel?: () => void
 }
 
+interface Draft {
+  readonly text: string
+  readonly files: readonly File[]
+  readonly mentions: readonly Mention[]
+}
+
 interface Mention {
   readonly uid: string
   readonly name: string
@@ -41,21 +47,39 @@ function ComposerOfUser({ label, onSend, onTyping, guid, quoted, edited, onCance
   const area = useRef<HTMLTextAreaElement>(null)
   const picker = useRef<HTMLInputElement>(null)
   const listId = useId()
+  const [isSaving, setSaving] = useState(false)
+  const [problem, setProblem] = useState<string>()
 
-  const wasEdited = useRef(false)
+  /** What was being written when an edit began: it stands there again when the edit is over. */
+  const draft = useRef<Draft>(undefined)
   // biome-ignore lint/correctness/useExhaustiveDependencies: as often as something else is edited or quoted
   useEffect(() => {
-    if (edited !== undefined) setText(textOf(edited))
-    // What an edit leaves behind would be sent as a new message.
-    else if (wasEdited.current) change('', 0)
-    wasEdited.current = edited !== undefined
+    setProblem(undefined)
+    if (edited !== undefined) {
+      draft.current ??= { text, files, mentions }
+      show({ text: textOf(edited), files: [], mentions: [] })
+    } else if (draft.current !== undefined) {
+      show(draft.current)
+      draft.current = undefined
+      onTyping?.(false)
+    }
     if (edited !== undefined || quoted !== undefined) area.current?.focus()
-  }, [edited, quoted])
+  }, [edited?.id, quoted])
+  /** Whom to tell of an edit: not whoever edits something else by now. */
+  const editedNow = useRef(edited)
+  editedNow.current = edited
 
+  const about = edited ?? quoted
   const sought = /(?:^|\s)@([^\s@]{0,30})$/.exec(text.slice(0, caret))?.[1]
   const candidates = useCandidates(isDismissed ? undefined : sought, guid)
   const isChoosing = candidates.length > 0
 
+  const show = (shown: Draft) => {
+    setText(shown.text)
+    setFiles(shown.files)
+    setMentions(shown.mentions)
+    setCaret(0)
+  }
   const change = (value: string, at: number) => {
     setText(value)
     setCaret(at)
@@ -73,18 +97,30 @@ function ComposerOfUser({ label, onSend, onTyping, guid, quoted, edited, onCance
   const send = () => {
     const said = withMentions(text.trim(), mentions)
     if (said === '' && files.length === 0) return
-    if (edited !== undefined) void client.live.edit(edited.id, { text: said }).catch(() => {})
-    else {
-      onSend({
-        ...(said !== '' && { text: said }),
-        ...(files.length > 0 && { files }),
-        ...(quoted !== undefined && { quotedMessageId: quoted.id }),
-      })
-    }
+    if (edited !== undefined) return void save(edited, said)
+    onSend({
+      ...(said !== '' && { text: said }),
+      ...(files.length > 0 && { files }),
+      ...(quoted !== undefined && { quotedMessageId: quoted.id }),
+    })
     setFiles([])
     setMentions([])
     change('', 0)
     onCancel?.()
+  }
+  /** What the service refuses stays as it was written, with what is said of it. */
+  const save = async (message: ShownMessage, said: string) => {
+    if (isSaving) return
+    setSaving(true)
+    setProblem(undefined)
+    const failure = await client.live.edit(message.id, { text: said }).then(
+      () => undefined,
+      (error: unknown) => error as Error,
+    )
+    setSaving(false)
+    if (editedNow.current?.id !== message.id) return
+    if (failure === undefined) onCancel?.()
+    else setProblem(failure.message)
   }
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {
     // Enter that ends the input of a Chinese or Japanese word is none that sends. Safari says so by the code alone.
@@ -105,7 +141,10 @@ function ComposerOfUser({ label, onSend, onTyping, guid, quoted, edited, onCance
     }
     if (event.key === 'Escape') {
       if (isChoosing) setDismissed(true)
-      else onCancel?.()
+      else if (about !== undefined) onCancel?.()
+      // Whatever is around it may be closed by the key.
+      else return
+      event.preventDefault()
       return
     }
     if (event.key === 'Enter' && !event.shiftKey) {
@@ -113,13 +152,14 @@ function ComposerOfUser({ label, onSend, onTyping, guid, quoted, edited, onCance
       send()
     }
   }
-  const add = (added: Iterable<File>) => setFiles([...files, ...added])
+  const add = (added: Iterable<File>) => {
+    if (edited === undefined) setFiles([...files, ...added])
+  }
   const onPaste = (event: ClipboardEvent) => add(event.clipboardData.files)
   const onDrop = (event: DragEvent) => {
     event.preventDefault()
     add(event.dataTransfer.files)
   }
-  const about = edited ?? quoted
   return (
     <form
       className="parley-composer"
@@ -137,6 +177,11 @@ function ComposerOfUser({ label, onSend, onTyping, guid, quoted, edited, onCance
           <button type="button" aria-label={texts.cancel} onClick={() => onCancel?.()}>
             <Icon name="close" />
           </button>
+        </p>
+      )}
+      {problem !== undefined && (
+        <p className="parley-rest" role="alert">
+          {problem}
         </p>
       )}
       {files.length > 0 && (
@@ -210,7 +255,7 @@ function ComposerOfUser({ label, onSend, onTyping, guid, quoted, edited, onCance
           onKeyDown={onKeyDown}
           onPaste={onPaste}
         />
-        <button type="submit" className="parley-send" disabled={text.trim() === '' && files.length === 0}>
+        <button type="submit" className="parley-send" disabled={isSaving || (text.trim() === '' && files.length === 0)}>
           {texts.send}
         </button>
       </div>

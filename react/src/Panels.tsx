@@ -1,5 +1,5 @@
-import type { GroupMember, Message, Peer, User } from '@parley/client'
-import { type FormEvent, type ReactNode, useState } from 'react'
+import type { GroupMember, Message, ParleyError, Peer, User } from '@parley/client'
+import { type FormEvent, type KeyboardEvent, type ReactNode, useLayoutEffect, useRef, useState } from 'react'
 import { VList } from 'virtua'
 import { Avatar } from './Avatar.tsx'
 import { Composer } from './Composer.tsx'
@@ -17,11 +17,29 @@ interface PanelProps {
   readonly children: ReactNode
 }
 
-/** What stands beside a conversation. */
+/** What stands beside a conversation. Escape closes it, and the focus is then where it was before. */
 export function Panel({ title, onClose, children }: PanelProps) {
   const { texts } = useParleyContext()
+  const section = useRef<HTMLElement>(null)
+  useLayoutEffect(() => {
+    const panel = section.current
+    const before = document.activeElement
+    if (panel?.contains(before) === false) panel.focus()
+    return () => {
+      const { activeElement } = document
+      const isHere = activeElement === document.body || panel?.contains(activeElement) === true
+      if (isHere && before instanceof HTMLElement && before.isConnected) before.focus()
+    }
+  }, [])
+  const onKeyDown = (event: KeyboardEvent) => {
+    // Whatever is open within it closes first, and a field for searching is emptied.
+    const { target } = event
+    const isSearch = target instanceof HTMLInputElement && target.type === 'search' && target.value !== ''
+    const isTaken = event.defaultPrevented || isSearch
+    if (event.key === 'Escape' && !isTaken) onClose()
+  }
   return (
-    <section className="parley-panel" aria-label={title}>
+    <section ref={section} className="parley-panel" aria-label={title} tabIndex={-1} onKeyDown={onKeyDown}>
       <header className="parley-header">
         <h2>{title}</h2>
         <button type="button" className="parley-icon" aria-label={texts.close} onClick={onClose}>
@@ -166,6 +184,9 @@ export function NewChat({
   const [picked, setPicked] = useState<readonly User[]>([])
   const [groupName, setGroupName] = useState('')
   const [problem, setProblem] = useState('')
+  const [isCreating, setCreating] = useState(false)
+  /** What was asked for last: asked for again, since no answer came, it is the same group. */
+  const asked = useRef({ what: '', guid: '' })
   const { found } = useUsers(text)
   const toggle = (user: User) => {
     const others = picked.filter(({ uid }) => uid !== user.uid)
@@ -173,17 +194,24 @@ export function NewChat({
   }
   const create = async (event: FormEvent) => {
     event.preventDefault()
-    const guid = `g-${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 8)}`
+    if (isCreating) return
+    const name = groupName.trim()
+    const participants = picked.map(({ uid }) => uid)
+    const what = JSON.stringify([name, participants])
+    const isAgain = asked.current.what === what
+    if (!isAgain) asked.current = { what, guid: newGuid() }
+    const { guid } = asked.current
+    setCreating(true)
+    setProblem('')
     try {
-      await client.groups.create({
-        guid,
-        name: groupName.trim(),
-        type: 'private',
-        members: { participants: picked.map(({ uid }) => uid) },
-      })
+      await client.groups.create({ guid, name, type: 'private', members: { participants } })
       onSelect({ guid })
     } catch (error) {
-      setProblem((error as Error).message)
+      const isThere = isAgain && (error as ParleyError).code === 'ERR_GUID_ALREADY_EXISTS'
+      if (isThere) onSelect({ guid })
+      else setProblem((error as Error).message)
+    } finally {
+      setCreating(false)
     }
   }
   return (
@@ -222,10 +250,16 @@ export function NewChat({
             value={groupName}
             onChange={(event) => setGroupName(event.target.value)}
           />
-          <button type="submit">{texts.create}</button>
+          <button type="submit" disabled={isCreating}>
+            {texts.create}
+          </button>
         </form>
       )}
       {problem !== '' && <p role="alert">{problem}</p>}
     </Panel>
   )
+}
+
+function newGuid(): string {
+  return `g-${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 8)}`
 }

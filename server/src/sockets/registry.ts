@@ -6,8 +6,8 @@ import type { Connection } from './connection.ts'
 export interface UserSockets {
   readonly uid: string
   readonly connections: Connection[]
-  /** The database has them as connected to this process. */
-  isPresent: boolean
+  /** The database has them as connected to this process; undefined where that is not known. */
+  isPresent: boolean | undefined
 }
 
 /** The sockets of one app in this process. */
@@ -60,9 +60,9 @@ export class AppSockets {
     return user
   }
 
-  /** Forgets a user who is neither connected nor present. */
+  /** Forgets a user who is not connected, and of whom the database is known to say so. */
   release(user: UserSockets): void {
-    if (user.connections.length === 0 && !user.isPresent) this.users.delete(user.uid)
+    if (user.connections.length === 0 && user.isPresent === false) this.users.delete(user.uid)
   }
 
   /** Users with an open socket; those who are only present elsewhere are none. */

@@ -1,4 +1,5 @@
 import { statSync, writeFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { BrowserContext, Locator, Page } from 'playwright-core'
 import { afterEach, expect, it } from 'vitest'
 import { describeWith } from '../gate/needs.ts'
@@ -141,6 +142,37 @@ describeWith(chromiumProgram, 'the demo page, in two tabs of a real browser', ()
     expect(alice.problems).toEqual([])
   })
 
+  it('keeps an edit that is refused, says why, and gives back the draft and the file of before', async () => {
+    const world = await createWorld()
+    const alice = await openTab(world, 'alice', 'bob')
+    await write(alice, 'mine')
+    await composer(alice).fill('a long draft')
+    await alice
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('a') })
+    await alice.getByText('a.txt').waitFor()
+    await act(message(alice, 'mine'), 'Edit')
+    await soon(async () => expect(await composer(alice).inputValue()).toBe('mine'))
+    await expectGone(alice.getByText('a.txt'))
+
+    const isEdit = (url: URL) => url.pathname.startsWith('/v3/messages/')
+    const refusal = { error: { code: 'ERR_MESSAGE_ACTION_NOT_ALLOWED', message: 'No such words, please.' } }
+    await alice.route(isEdit, (route) =>
+      route.request().method() === 'PUT' ? route.fulfill({ status: 400, json: refusal }) : route.continue(),
+    )
+    await composer(alice).fill('mine, and more')
+    await composer(alice).press('Enter')
+    await alice.getByRole('alert').filter({ hasText: 'No such words' }).waitFor()
+    expect(await composer(alice).inputValue()).toBe('mine, and more')
+
+    await alice.unroute(isEdit)
+    await composer(alice).press('Enter')
+    await message(alice, 'mine, and more').waitFor()
+    await soon(async () => expect(await composer(alice).inputValue()).toBe('a long draft'))
+    await alice.getByText('a.txt').waitFor()
+    expect(await alice.getByRole('alert').count()).toBe(0)
+  })
+
   it('tells whoever is removed from a group that they are', async () => {
     const world = await createWorld()
     const alice = await openTab(world, 'alice', 'bob')
@@ -275,6 +307,42 @@ describeWith(chromiumProgram, 'the demo page, in two tabs of a real browser', ()
       .click()
     await message(bob, 'come along').waitFor()
     expect([...alice.problems, ...bob.problems]).toEqual([])
+  })
+
+  it('makes a group once, however often it is told to, and closes what is open by Escape', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'bob')
+    const alice = await openTab(world, 'alice', '')
+    const opener = alice.getByRole('button', { name: 'New chat' })
+    await opener.click()
+    await alice.getByRole('heading', { name: 'New chat' }).waitFor()
+    await alice.keyboard.press('Escape')
+    await expectGone(alice.getByRole('heading', { name: 'New chat' }))
+    expect(await opener.evaluate((button) => button === button.ownerDocument.activeElement)).toBe(true)
+
+    await opener.click()
+    let asked = 0
+    // The first is done, but its answer is lost.
+    await alice.route(
+      (url) => url.pathname === '/v3/groups',
+      async (route) => {
+        const isFirst = route.request().method() === 'POST' && ++asked === 1
+        if (isFirst) await route.fetch()
+        // Long enough to be told again meanwhile.
+        else await delay(300)
+        await (isFirst ? route.abort() : route.continue())
+      },
+    )
+    await alice.getByLabel('New group: bob').check()
+    const name = alice.getByLabel('Name of the group')
+    await name.fill('Twice')
+    await name.press('Enter')
+    await alice.getByRole('alert').waitFor()
+    await alice.keyboard.press('Enter')
+    await alice.keyboard.press('Enter')
+    await alice.getByRole('heading', { name: 'Twice' }).waitFor()
+    const groups = dataOf(await world.get('/groups?searchKey=Twice')) as unknown[]
+    expect(groups).toHaveLength(1)
   })
 
   it('keeps its place while older messages come, and is at the newest again by the End key', async () => {

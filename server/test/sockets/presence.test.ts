@@ -339,4 +339,28 @@ describe('a process that was taken for dead', () => {
     })
     expect(await eventually(online, (uids) => uids.length === 2)).toEqual(['alice', 'bob'])
   })
+
+  it('says of those who left meanwhile that they are gone', async () => {
+    const services = await createOwnServices()
+    onTestFinished(() => services.close())
+    const world = await createWorld(await services.start())
+    await createUsers(world, 'alice', 'bob')
+    const [, bob] = [await connect(world, 'alice'), await connect(world, 'bob')]
+    const online = async () => uidsOf(dataOf(await world.get('/users?status=available')))
+    await eventually(online, (uids) => uids.length === 2)
+    const { database } = world.context
+    await database.transaction(async (tx) => {
+      await tx.run(sql`update presence_nodes set expires_at = 0`)
+      // The next beat waits for that, and what is to be written waits for the beat.
+      await eventually(
+        () =>
+          database.run<{ count: number }>(sql`select count(*)::integer as count from pg_stat_activity
+            where wait_event_type = 'Lock' and query like '%presence_nodes%'`),
+        ([waiting]) => (waiting?.count ?? 0) > 0,
+      )
+      bob.close()
+      await bob.closed()
+    })
+    expect(await eventually(online, (uids) => uids.length === 1)).toEqual(['alice'])
+  })
 })

@@ -72,7 +72,7 @@ export function createPresenceTracker(
 
   const keepAlive = async () => {
     const isNew = await keepNode(database, node, times.expireMs)
-    // Taken for dead meanwhile: everybody is told of anew.
+    // Taken for dead meanwhile: everybody is told of anew, also whoever has left since. Others may have removed some, and not all.
     if (isNew && isKnown) noteEverybody()
     isKnown = true
   }
@@ -80,7 +80,7 @@ export function createPresenceTracker(
   const noteEverybody = () => {
     for (const sockets of registry.all()) {
       for (const user of sockets.users.values()) {
-        user.isPresent = false
+        user.isPresent = undefined
         noted.set(user, { sockets, user, connection: { deviceId: '', connectedAt: Date.now() } })
       }
     }
