@@ -111,9 +111,50 @@ describe('the certificate of an erasure', () => {
     await deleteForGood({ ...world.context, tables: forgetful }, world.app, 'alice')
     const [{ isClean, places }] = await certificates(world)
     expect(isClean).toBe(false)
-    expect(places).toContainEqual({ table: 'messages', removed: 0, changed: 0, left: 1 })
+    // The one of carol's, and that alice became a moderator.
+    expect(places).toContainEqual({ table: 'messages', removed: 0, changed: 0, left: 2 })
     dataOf(await world.post('/users', { uid: 'alice', name: 'Somebody else' }))
     expect(await look()).toEqual(['app_system', 'alice'])
+  })
+
+  const entitiesIn = async (world: World) =>
+    dataOf(await world.get('/groups/team/messages?limit=100', { as: 'bob' })).flatMap(
+      ({ data }: { data: { entities: Record<'by' | 'on', { entity: { uid: string } } | undefined> } }) =>
+        [data.entities.by?.entity, data.entities.on?.entity].filter((entity) => entity?.uid === 'dave'),
+    )
+
+  /** dave was never a member of the team, is not banned from it any more, and action messages there tell of him. */
+  const tellOfStranger = async () => {
+    const world = await createTeam()
+    dataOf(await world.post('/users', { uid: 'dave', name: 'Dave Realname', avatar: 'https://x.example/dave.png' }))
+    dataOf(await world.post('/groups/team/bannedusers/dave'))
+    dataOf(await world.delete('/groups/team/bannedusers/dave'))
+    const by = { entity: { uid: 'dave', name: 'Dave Realname' }, entityType: 'user' }
+    const on = { entity: { uid: 'bob', name: 'Bob' }, entityType: 'user' }
+    const record = {
+      ...{ ...old, receiverType: 'group', receiver: 'team', sender: 'carol', muid: 'told' },
+      ...{ category: 'action', type: 'groupMember', data: { action: 'added', entities: { by, on } } },
+    }
+    expect(await importing(world, 'messages', record)).toEqual(['stored'])
+    return world
+  }
+
+  it('is clean for whom only action messages of a group tell of: they tell no more of them than that they were deleted', async () => {
+    const world = await tellOfStranger()
+    expect((await entitiesIn(world)).map(({ name }: { name: string }) => name)).toEqual(Array(3).fill('Dave Realname'))
+    await erase(world, 'dave')
+    expect(await entitiesIn(world)).toEqual(Array(3).fill({ uid: 'dave', name: 'Deleted user' }))
+    expect((await certificates(world, 'dave'))[0].isClean).toBe(true)
+  })
+
+  it('says so where action messages still tell of them', async () => {
+    const world = await tellOfStranger()
+    dataOf(await world.delete('/users/dave'))
+    const forgetful = tables.map((table) => (table.name === 'messages' ? { ...table, ofUser: [] } : table))
+    await deleteForGood({ ...world.context, tables: forgetful }, world.app, 'dave')
+    const [{ isClean, places }] = await certificates(world, 'dave')
+    expect(isClean).toBe(false)
+    expect(places).toContainEqual({ table: 'messages', removed: 0, changed: 0, left: 3 })
   })
 
   it('says so where something is left', async () => {
