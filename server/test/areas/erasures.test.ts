@@ -157,6 +157,31 @@ describe('the certificate of an erasure', () => {
     expect(places).toContainEqual({ table: 'messages', removed: 0, changed: 0, left: 3 })
   })
 
+  it('is clean for whose conversations operators may read or have read', async () => {
+    const world = await createTeam()
+    const { database } = world.context
+    const { appId } = world.app
+    for (const conversation of ['alice_user_bob', 'bob_user_alice', 'bob_user_carol', '*']) {
+      await database.run(sql`
+        insert into operator_readings (app_id, operator_id, subject, reason, opened_at, until)
+        values (${appId}, 1, ${conversation}, 'alice asked', 1, 2)`)
+      await database.run(sql`
+        insert into operator_reads (app_id, operator_id, conversation, at)
+        values (${appId}, 1, ${conversation}, 1)`)
+    }
+    await erase(world)
+    const left = await database.run(sql`
+      select subject as of from operator_readings where app_id = ${appId}
+      union all
+      select conversation from operator_reads where app_id = ${appId}
+      order by 1`)
+    expect(left).toEqual(['*', '*', 'bob_user_carol', 'bob_user_carol'].map((of) => ({ of })))
+    const [{ isClean, places }] = await certificates(world)
+    expect(isClean).toBe(true)
+    for (const table of ['operator_readings', 'operator_reads'])
+      expect(places).toContainEqual({ table, removed: 2, changed: 0, left: 0 })
+  })
+
   it('says so where something is left', async () => {
     const world = await createTeam()
     dataOf(await world.post('/users/alice/friends', { accepted: ['bob'] }))

@@ -1,5 +1,6 @@
 import type { Erasure } from '@parley/contract'
 import { sql } from 'kysely'
+import { inConversation } from '../../chat/audit/tables.ts'
 import { type ErasableTable, type ErasedUser, everyMessage, type Tally } from '../../chat/erasure.ts'
 import { changedBy, uncountedOf } from '../../chat/messages/tables.ts'
 import { digestOf } from '../../chat/users/erased.ts'
@@ -70,6 +71,8 @@ const otherwise: Readonly<Record<string, (user: ErasedUser) => Fragment[]>> = {
     sql`${toldMore(user, 'by')} and data #>> '{entities,by,entity,uid}' <> sender`,
   ],
   audit_log: ({ uid }) => [sql`uid = ${uid}`, sql`target_type = 'user' and target = ${uid}`],
+  operator_readings: ({ uid }) => [sql`subject ~* ${inConversation(uid)}`],
+  operator_reads: ({ uid }) => [sql`conversation ~* ${inConversation(uid)}`],
   doctor_examples: ({ uid }) => [sql`${uid} = any(string_to_array(subject, '/'))`],
   events: ({ uid }) => [
     sql`trigger in ('message_reaction_added', 'message_reaction_removed') and data ->> 'uid' = ${uid}
