@@ -111,9 +111,75 @@ describe('the certificate of an erasure', () => {
     await deleteForGood({ ...world.context, tables: forgetful }, world.app, 'alice')
     const [{ isClean, places }] = await certificates(world)
     expect(isClean).toBe(false)
-    expect(places).toContainEqual({ table: 'messages', removed: 0, changed: 0, left: 1 })
+    // The one of carol's, and that alice became a moderator.
+    expect(places).toContainEqual({ table: 'messages', removed: 0, changed: 0, left: 2 })
     dataOf(await world.post('/users', { uid: 'alice', name: 'Somebody else' }))
     expect(await look()).toEqual(['app_system', 'alice'])
+  })
+
+  const entitiesIn = async (world: World) =>
+    dataOf(await world.get('/groups/team/messages?limit=100', { as: 'bob' })).flatMap(
+      ({ data }: { data: { entities: Record<'by' | 'on', { entity: { uid: string } } | undefined> } }) =>
+        [data.entities.by?.entity, data.entities.on?.entity].filter((entity) => entity?.uid === 'dave'),
+    )
+
+  /** dave was never a member of the team, is not banned from it any more, and action messages there tell of him. */
+  const tellOfStranger = async () => {
+    const world = await createTeam()
+    dataOf(await world.post('/users', { uid: 'dave', name: 'Dave Realname', avatar: 'https://x.example/dave.png' }))
+    dataOf(await world.post('/groups/team/bannedusers/dave'))
+    dataOf(await world.delete('/groups/team/bannedusers/dave'))
+    const by = { entity: { uid: 'dave', name: 'Dave Realname' }, entityType: 'user' }
+    const on = { entity: { uid: 'bob', name: 'Bob' }, entityType: 'user' }
+    const record = {
+      ...{ ...old, receiverType: 'group', receiver: 'team', sender: 'carol', muid: 'told' },
+      ...{ category: 'action', type: 'groupMember', data: { action: 'added', entities: { by, on } } },
+    }
+    expect(await importing(world, 'messages', record)).toEqual(['stored'])
+    return world
+  }
+
+  it('is clean for whom only action messages of a group tell of: they tell no more of them than that they were deleted', async () => {
+    const world = await tellOfStranger()
+    expect((await entitiesIn(world)).map(({ name }: { name: string }) => name)).toEqual(Array(3).fill('Dave Realname'))
+    await erase(world, 'dave')
+    expect(await entitiesIn(world)).toEqual(Array(3).fill({ uid: 'dave', name: 'Deleted user' }))
+    expect((await certificates(world, 'dave'))[0].isClean).toBe(true)
+  })
+
+  it('says so where action messages still tell of them', async () => {
+    const world = await tellOfStranger()
+    dataOf(await world.delete('/users/dave'))
+    const forgetful = tables.map((table) => (table.name === 'messages' ? { ...table, ofUser: [] } : table))
+    await deleteForGood({ ...world.context, tables: forgetful }, world.app, 'dave')
+    const [{ isClean, places }] = await certificates(world, 'dave')
+    expect(isClean).toBe(false)
+    expect(places).toContainEqual({ table: 'messages', removed: 0, changed: 0, left: 3 })
+  })
+
+  it('is clean for whose conversations operators may read or have read', async () => {
+    const world = await createTeam()
+    const { database } = world.context
+    const { appId } = world.app
+    for (const conversation of ['alice_user_bob', 'bob_user_alice', 'bob_user_carol', '*']) {
+      await database.run(sql`
+        insert into operator_readings (app_id, operator_id, subject, reason, opened_at, until)
+        values (${appId}, 1, ${conversation}, 'alice asked', 1, 2)`)
+      await database.run(sql`
+        insert into operator_reads (app_id, operator_id, conversation, at)
+        values (${appId}, 1, ${conversation}, 1)`)
+    }
+    await erase(world)
+    const left = await database.run(sql`
+      select subject as of from operator_readings where app_id = ${appId}
+      union all
+      select conversation from operator_reads where app_id = ${appId}
+      order by 1`)
+    expect(left).toEqual(['*', '*', 'bob_user_carol', 'bob_user_carol'].map((of) => ({ of })))
+    const [{ isClean, places }] = await certificates(world)
+    expect(isClean).toBe(true)
+    for (const table of ['operator_readings', 'operator_reads'])
+      expect(places).toContainEqual({ table, removed: 2, changed: 0, left: 0 })
   })
 
   it('says so where something is left', async () => {

@@ -169,6 +169,30 @@ describe('retention', () => {
     expect(await drift(world)).toEqual([])
   })
 
+  it('goes on with the next group where a step fails, and comes back to it', async () => {
+    const world = await createTeam()
+    await sayInGroup(world, 'alice', 'team', 'an old word')
+    await sayInGroup(world, 'alice', 'other', 'an old word')
+    for (const guid of ['team', 'other']) dataOf(await world.put(`/groups/${guid}/retention`, { days: 30 }))
+    await age(world, 31)
+    let isFirst = true
+    const failing = world.context.tables.map((table) => {
+      if (table.name !== 'messages') return table
+      const ofMessages = table.ofMessages.map((erase) => (erased: Parameters<typeof erase>[0]) => {
+        if (!isFirst) return erase(erased)
+        isFirst = false
+        throw new Error('this group cannot be cleaned')
+      })
+      return { ...table, ofMessages }
+    })
+    const { removed } = await retain({ ...world.context, tables: failing }, now(), { only: world.app.appId })
+    expect(removed).toBeGreaterThan(0)
+    const left = async () => [...(await inTeam(world)), ...(await textsIn(world, '/groups/other/messages'))]
+    expect(await left()).toEqual(['an old word'])
+    await run(world)
+    expect(await left()).toEqual([])
+  })
+
   it('leaves what is under review, until that is over', async () => {
     const world = await createTeam()
     const flagged = await sayInGroup(world, 'alice', 'team', 'flagged')

@@ -131,22 +131,22 @@ describe('a restore', () => {
   it('does again what was erased and revoked since', async () => {
     const tokens: string[] = []
     const { site, empty, folder, world, service } = await prepared(async (world) => {
-      await createUsers(world, 'carol', 'dave')
+      await createUsers(world, 'carol', 'dave', 'erin')
       await createGroup(world, 'team', 'alice', { participants: ['carol'] })
       await say(world, 'carol', 'bob', 'from carol')
       for (const uid of ['alice', 'alice', 'dave']) {
         tokens.push(dataOf(await world.post(`/users/${uid}/auth_tokens`, {})).authToken)
       }
       // Somebody new has the uid of somebody who was erased before the backup.
-      dataOf(await world.delete('/users/dave', { permanent: true }))
-      await createUsers(world, 'dave')
+      for (const uid of ['dave', 'erin']) dataOf(await world.delete(`/users/${uid}`, { permanent: true }))
+      await createUsers(world, 'dave', 'erin')
     })
     const [ended = '', kept = ''] = tokens
     const { apiKey: revoked } = dataOf(await world.post('/apikeys', { name: 'second', scope: 'fullAccess' }))
     const second = await back(site, folder)
     dataOf(await world.delete(`/users/alice/auth_tokens/${ended}`))
     dataOf(await world.delete(`/apikeys/${revoked}`))
-    dataOf(await world.delete('/users/carol', { permanent: true }))
+    for (const uid of ['carol', 'erin']) dataOf(await world.delete(`/users/${uid}`, { permanent: true }))
     await service.parley.close()
     const ledger = await readFile(
       path.join(site.dataDir, 'ledger', `${new Date().toISOString().slice(0, 7)}.ndjson`),
@@ -157,18 +157,19 @@ describe('a restore', () => {
     // Beside the backups there is another one: the data folder is lost.
     const restored = await run(empty, folder, 'restore', [second])
     expect(restored).toMatchObject({ code: 0 })
-    for (const line of ['1 API keys revoked', '1 auth tokens revoked', '1 users erased']) {
+    for (const line of ['1 API keys revoked', '1 auth tokens revoked', '2 users erased']) {
       expect(restored.out).toContain(`Done again, by the ledger: ${line}`)
     }
     const { parley, url } = await empty.start()
     const again = servedBy(world, url)
-    expect(refusal(await again.get('/users/carol'))).toBe('404 ERR_UID_NOT_FOUND')
+    for (const uid of ['carol', 'erin']) expect(refusal(await again.get(`/users/${uid}`))).toBe('404 ERR_UID_NOT_FOUND')
     expect(texts(await again.get('/messages?limit=100', { as: 'bob' }))).not.toContain('from carol')
     expect(dataOf(await again.get('/users/dave'))).toMatchObject({ uid: 'dave' })
     expect(refusal(await again.get('/me', { token: ended }))).toBe('401 AUTH_ERR_AUTH_TOKEN_NOT_FOUND')
     expect(dataOf(await again.get('/me', { token: kept }))).toMatchObject({ uid: 'alice' })
     expect(refusal(await again.get('/users', { headers: { apikey: revoked } }))).toBe('401 AUTH_ERR_APIKEY_NOT_FOUND')
     expect(dataOf(await again.get('/users/carol/erasures'))).toHaveLength(1)
+    expect(dataOf(await again.get('/users/erin/erasures'))).toHaveLength(2)
     // Nor does an environment bring it back that still has it.
     const named = { apiKey: revoked, name: 'second', scope: 'fullAccess' } as const
     expect(await ensureKey(parley.context, world.app.appId, named)).toHaveProperty('deletedAt')
@@ -188,6 +189,9 @@ describe('a restore', () => {
     expect(imported.other).toMatchObject({ success: true })
     expect(imported.late).toMatchObject({ success: false })
     expect(refusal(await again.get('/users/late'))).toBe('404 ERR_UID_NOT_FOUND')
+    // Nor if the ledger is lost that told of it: the one beside the new data has it, too.
+    const noted = await empty.query(`select digest from ledger where kind = 'erased' and id > 1000000000000`)
+    expect(noted).toHaveLength(1)
   })
 
   it('holds what was due, shows it, and has it sent on command', async () => {

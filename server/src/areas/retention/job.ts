@@ -52,15 +52,21 @@ export async function retain(
   const all = { removed: 0, stripped: 0 }
   for (const pass of passes) {
     const done = { removed: 0, stripped: 0 }
-    for (;;) {
-      if (signal?.aborted === true) return all
-      const began = performance.now()
-      const did = await step({ config, database, tables }, pass, now)
-      if (did === undefined) break
-      done.removed += did.removed
-      done.stripped += did.stripped
-      if (did.isOver) break
-      await delay(performance.now() - began)
+    try {
+      for (;;) {
+        if (signal?.aborted === true) return all
+        const began = performance.now()
+        const did = await step({ config, database, tables }, pass, now)
+        if (did === undefined) break
+        done.removed += did.removed
+        done.stripped += did.stripped
+        if (did.isOver) break
+        await delay(performance.now() - began)
+      }
+    } catch (err) {
+      if (isConnectionFailure(err)) throw err
+      // Where it fails each time, those behind it are not to wait for that.
+      log.error({ err, appId: pass.appId, place: pass.place }, 'old messages could not be removed')
     }
     all.removed += done.removed
     all.stripped += done.stripped

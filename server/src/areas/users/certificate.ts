@@ -1,8 +1,10 @@
 import type { Erasure } from '@parley/contract'
 import { sql } from 'kysely'
+import { inConversation } from '../../chat/audit/tables.ts'
 import { type ErasableTable, type ErasedUser, everyMessage, type Tally } from '../../chat/erasure.ts'
 import { changedBy, uncountedOf } from '../../chat/messages/tables.ts'
 import { digestOf } from '../../chat/users/erased.ts'
+import { showDeletedUser } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
 import { appKey } from '../../store/app-key.ts'
 import type { Queryable, Transaction } from '../../store/database.ts'
@@ -45,6 +47,13 @@ const byReviewer =
   (column: string) =>
   ({ uid }: ErasedUser) => [sql`lower(${sql.ref(column)}) = ${uid}`]
 
+/** Action messages of groups that still tell more of the user, as who acted or as whom it was done to, than of anybody deleted. */
+function toldMore({ uid }: ErasedUser, side: 'by' | 'on'): Fragment {
+  const entity = sql.lit(`{entities,${side},entity}`)
+  return sql`category = 'action' and type = 'groupMember' and data #>> ${sql.lit(`{entities,${side},entity,uid}`)} = ${uid}
+      and (data #> ${entity})::jsonb <> ${JSON.stringify(showDeletedUser(uid))}::jsonb`
+}
+
 /** How tables are read back whose rows hang on a user by more than the columns that `naming` has. */
 const otherwise: Readonly<Record<string, (user: ErasedUser) => Fragment[]>> = {
   conversations: ({ pairs }) => [sql`key = any(${pairs}::bigint[])`],
@@ -57,8 +66,13 @@ const otherwise: Readonly<Record<string, (user: ErasedUser) => Fragment[]>> = {
     sql`id in (with uncounted as materialized (${uncountedOf(user)}) select id from uncounted)
       and deleted_by = ${user.uid} and sender <> ${user.uid}`,
     sql`id in (${changedBy(user)}) and edited_by = ${user.uid} and sender <> ${user.uid}`,
+    toldMore(user, 'on'),
+    sql`${toldMore(user, 'by')} and sender = ${user.uid} and kind = 2`,
+    sql`${toldMore(user, 'by')} and data #>> '{entities,by,entity,uid}' <> sender`,
   ],
   audit_log: ({ uid }) => [sql`uid = ${uid}`, sql`target_type = 'user' and target = ${uid}`],
+  operator_readings: ({ uid }) => [sql`subject ~* ${inConversation(uid)}`],
+  operator_reads: ({ uid }) => [sql`conversation ~* ${inConversation(uid)}`],
   doctor_examples: ({ uid }) => [sql`${uid} = any(string_to_array(subject, '/'))`],
   events: ({ uid }) => [
     sql`trigger in ('message_reaction_added', 'message_reaction_removed') and data ->> 'uid' = ${uid}

@@ -62,7 +62,10 @@ const selectOwners = statement(`
   and guid = any($2::text[])
   order by guid`)
 
-/** The groups with any trace of the user: current or former member, banned, owner, or sender of imported messages. */
+/**
+ * The groups with any trace of the user: current or former member, banned, owner, sender of imported messages, or named in what
+ * an action message tells, as who was banned and is so no more. By the indexes `messages_about_users` and `messages_by_others`.
+ */
 const selectGroups = statement(`
   select c.key, c.first as guid, m.uid is not null as "isMember"
   from (
@@ -78,6 +81,21 @@ const selectGroups = statement(`
     select conversation from groups where app_id = $1 and owner = $2
     union
     select conversation from messages where app_id = $1 and sender = $2 and kind = 2
+    union
+    select conversation
+    from messages
+    where app_id = $1
+    and category = 'action'
+    and type = 'groupMember'
+    and data #>> '{entities,on,entity,uid}' = $2
+    union
+    select conversation
+    from messages
+    where app_id = $1
+    and category = 'action'
+    and type = 'groupMember'
+    and data #>> '{entities,by,entity,uid}' = $2
+    and data #>> '{entities,by,entity,uid}' <> sender
   ) own
   join conversations c on c.app_id = $1
     and c.key = own.conversation

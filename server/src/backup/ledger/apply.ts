@@ -3,6 +3,7 @@ import { deleteForGood } from '../../areas/users/deletion.ts'
 import type { App } from '../../chat/identity.ts'
 import { digestOf } from '../../chat/users/erased.ts'
 import type { Context } from '../../context.ts'
+import { nowMs } from '../../store/clock.ts'
 import { statement } from '../../store/statement.ts'
 import type { LedgerEntry } from './places.ts'
 
@@ -47,13 +48,22 @@ const rememberKeys = statement(`
   from unnest($1::integer[], $2::text[], $3::bigint[]) e(app, digest, at)
   on conflict do nothing`)
 
-/** Also of those who are not in the backup: they may come back with an import that is repeated. */
+/**
+ * Those who are not in the backup: they may come back with an import that is repeated. Who is in it has been erased again by now, and so
+ * is noted already where this service keeps its ledger.
+ */
 const rememberErased = statement(`
-  insert into erased_digests (app_id, kind, digest)
-  select e.app, 1, decode(e.digest, 'base64')
-  from unnest($1::integer[], $2::text[]) e(app, digest)
-  join apps a on a.app_id = e.app
-  on conflict do nothing`)
+  with remembered as (
+    insert into erased_digests (app_id, kind, digest)
+    select e.app, 1, decode(e.digest, 'base64')
+    from unnest($1::integer[], $2::text[]) e(app, digest)
+    join apps a on a.app_id = e.app
+    on conflict do nothing
+    returning app_id, digest
+  )
+  insert into ledger (kind, app_id, digest, at)
+  select 'erased', app_id, digest, ${nowMs}
+  from remembered`)
 
 const removeKeys = statement(`
   delete from api_keys k
@@ -146,8 +156,6 @@ export async function applyLedger(store: Store, entries: readonly LedgerEntry[])
 
   await database.query(removeDevices, [tokens.apps, tokens.digests])
   await database.query(rememberKeys, [keys.apps, keys.digests, keys.times])
-  const erased = columns(of('erased'))
-  await database.query(rememberErased, [erased.apps, erased.digests])
   const applied = {
     'API keys revoked': await count(store, removeKeys, [keys.apps, keys.digests]),
     'auth tokens revoked': await count(store, removeTokens, [tokens.apps, tokens.digests]),
@@ -162,6 +170,8 @@ export async function applyLedger(store: Store, entries: readonly LedgerEntry[])
     'apps deleted or taken back': await count(store, setApps, [apps.kinds, apps.digests, apps.times]),
     ...(await applyToUsers(store, of('erased', 'logged_out'))),
   }
+  const erased = columns(of('erased'))
+  await database.query(rememberErased, [erased.apps, erased.digests])
   await database.query(keep, [JSON.stringify(fresh)])
   return Object.fromEntries(Object.entries(applied).filter(([, number]) => number > 0))
 }

@@ -7,7 +7,7 @@ import { erasable, untouched } from '../erasure.ts'
 const escaped = (uid: string) => uid.replace(/[^A-Za-z0-9]/g, '\\$&')
 
 /** Finds a uid in the id of a one-to-one conversation, on either end. */
-function inConversation(uid: string): string {
+export function inConversation(uid: string): string {
   return `^${escaped(uid)}(?=_user_)|(?<=_user_)${escaped(uid)}$`
 }
 

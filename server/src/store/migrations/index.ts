@@ -56,6 +56,8 @@ import * as upkeepIndexes from './0110-upkeep-indexes.ts'
 import * as conversationSides from './0120-conversation-sides.ts'
 import * as webhookAnswers from './0130-webhook-answers.ts'
 import * as begunConversations from './0140-begun-conversations.ts'
+import * as notedErasures from './0160-noted-erasures.ts'
+import * as actionsAboutUsers from './0170-actions-about-users.ts'
 import type { Migration } from './migration.ts'
 
 /** In the order of their names. Each must be repeatable: `if not exists`, since a later version may be half applied. */
@@ -118,4 +120,6 @@ export const migrations: Record<string, Migration> = {
   '0120-conversation-sides': conversationSides,
   '0130-webhook-answers': webhookAnswers,
   '0140-begun-conversations': begunConversations,
+  '0160-noted-erasures': notedErasures,
+  '0170-actions-about-users': actionsAboutUsers,
 }
