@@ -1,6 +1,7 @@
 import {
   type ImportMessage,
   importedId,
+  isWebAddress,
   limits,
   mediaTypes,
   readEpochSeconds,
@@ -117,7 +118,9 @@ function contentOf(category: string, type: string, sent: ImportMessage['data']):
   const data: Record<string, unknown> = { ...sent }
   removeReserved(data)
   // As in what is sent live: front ends look for the file there.
-  if (category === 'message' && mediaTypes.includes(type)) data.url ??= attachmentsOf(data)[0]?.url
+  if (category === 'message' && mediaTypes.includes(type) && !isWebAddress(data.url)) {
+    data.url = attachmentsOf(data)[0]?.url
+  }
   return data
 }
 
