@@ -20,7 +20,7 @@ import {
   unlikeKey,
 } from './import-profiles.ts'
 import { limits } from './limits.ts'
-import { faultsOfFiles, mediaTypes } from './message-files.ts'
+import { type FilesFault, faultsOfAttachments, faultsOfFiles, mediaTypes } from './message-files.ts'
 import { IdIn, JsonObject, oneOf, ReceiverType, TagsIn } from './schemas.ts'
 
 /** The contract sets no limit for ids of the previous system; this one keeps them indexable. */
@@ -230,16 +230,18 @@ function addDataFlaws(
   isKnown: boolean,
 ): void {
   const { text, customData, metadata, attachments } = data
+  const isMedia = category === 'message' && type !== undefined && mediaTypes.includes(type)
   if (category === 'message') {
     if (text !== undefined && typeof text !== 'string')
       flaws.push({ code: format, path: 'data/text', message: 'must be string' })
     else if (type === 'text' && text === undefined) flaws.push(missing('data/text', format))
-    if (type !== undefined && mediaTypes.includes(type)) {
+    if (isMedia) {
       const isAddressAlone = !Array.isArray(attachments) || attachments.length === 0
       if (isAddressAlone && !isKnown) flaws.push(missing('data/attachments', format))
-      else flaws.push(...filesRules(data))
+      else flaws.push(...filesRules(faultsOfFiles(data)))
     }
   }
+  if (!isKnown && attachments !== undefined && !isMedia) flaws.push(...filesRules(faultsOfAttachments(data)))
   if (category === 'custom') {
     if (customData === undefined) flaws.push(missing('data/customData', format))
     else if (!isStructure(customData)) flaws.push(noStructure('data/customData'))
@@ -255,8 +257,8 @@ function noStructure(path: string): ImportFlaw {
   return { code: format, path, message: 'must be an object or an array' }
 }
 
-function* filesRules(data: Data): Iterable<ImportFlaw> {
-  for (const { kind, path, value } of faultsOfFiles(data)) {
+function* filesRules(faults: Iterable<FilesFault>): Iterable<ImportFlaw> {
+  for (const { kind, path, value } of faults) {
     const at = `data/${path}`
     if (value === undefined) yield missing(at, format)
     else if (kind === 'no-list') yield { code: format, path: at, message: 'must be array' }

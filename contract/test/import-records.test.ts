@@ -197,6 +197,15 @@ describe('checkImportMessage', () => {
   const known = { id: '7' }
 
   it.each([
+    ['message', message],
+    ['custom', { ...message, category: 'custom', type: 'item', data: { customData: {} } }],
+    ['interactive', { ...message, category: 'interactive', type: 'card', data: { interactiveData: {} } }],
+  ])('refuses an attachment without a web address in category %s', (_category, record) => {
+    const data = { ...record.data, attachments: [{ ...attachment, url: 'javascript:x' }] }
+    expect(at(checkImportMessage({ ...record, data }, { now }))).toEqual(['data/attachments/0/url ERR_BAD_REQUEST'])
+  })
+
+  it.each([
     ['a text', message],
     ['a text without category and type', bare],
     ['an empty text', { ...message, data: { text: '' } }],

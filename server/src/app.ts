@@ -152,7 +152,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   const jwts = createJwts((url) => readKeys(outbound.poster, url))
   const tokens = createTokens({ database, jwts, secrets, settings, log, onUse: usage.active })
   const events = createEvents(database, invalidation, { log, retention: config.eventsRetentionDays * 86_400 })
-  const messages = createMessageWriter({ database, metrics, events, usage, tracing })
+  const messages = createMessageWriter({ database, secrets, metrics, events, usage, tracing })
   const jobs = createJobRunner({ connection, log, registry: metrics.registry, tracing })
   // Over many millions of rows, which are there while an endpoint is down, a count takes longer than any list may.
   const figures = database.openReads({ name: 'figures', atOnce: 1, timeoutMs: 60_000 })

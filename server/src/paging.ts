@@ -88,11 +88,16 @@ export function placeOf({ updatedAt, page }: { updatedAt?: number; page?: number
  * a page, it is read to its end and one row beyond, so that whoever goes on by time alone does not stand still. It may be
  * long: to take a role away changes everybody who had it.
  * @param second the time that the page goes on from, if nothing else names the place
+ * @param bound rows of a page at most, where a list has exact cursors to go on from within the second
  * @param readUpTo reads so many rows from there
  */
 export async function passSecond<Row>(
   rows: readonly Row[],
-  { second, limit }: { readonly second?: number | undefined; readonly limit: number },
+  {
+    second,
+    limit,
+    bound = Number.POSITIVE_INFINITY,
+  }: { readonly second?: number | undefined; readonly limit: number; readonly bound?: number },
   changeOf: (row: Row) => number,
   readUpTo: (limit: number) => Promise<readonly Row[]>,
 ): Promise<{ rows: Row[]; isMore: boolean }> {
@@ -100,11 +105,12 @@ export async function passSecond<Row>(
   if (second === undefined || last === undefined || changeOf(last) !== second) {
     return { rows: rows.slice(0, limit), isMore: rows.length > limit }
   }
-  for (let most: number = limits.listedRows; ; most *= 4) {
+  for (let most = Math.min(limits.listedRows, bound + 1); ; most = Math.min(most * 4, bound + 1)) {
     const all = await readUpTo(most)
     const beyond = all.findIndex((row) => changeOf(row) !== second)
-    if (beyond !== -1) return { rows: all.slice(0, beyond + 1), isMore: all.length > beyond + 1 }
-    if (all.length < most) return { rows: [...all], isMore: false }
+    if (beyond === -1 && all.length === most && most <= bound) continue
+    const page = all.slice(0, Math.min(beyond === -1 ? all.length : beyond + 1, bound))
+    return { rows: page, isMore: all.length > page.length }
   }
 }
 

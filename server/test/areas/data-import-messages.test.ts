@@ -121,6 +121,19 @@ describe('the import of messages', () => {
     expect((await history(world, 'alice', 'bob')).map(contentOf)).toEqual(listed.map(contentOf))
   })
 
+  it('names the file of the first attachment in place of what is no address', async () => {
+    const world = await worldOf('alice', 'bob')
+    const attachments = [{ url: 'https://example.com/a.png' }]
+    const records = ['javascript:x', { a: 1 }].map((url, n) =>
+      text(`m${n}`, 'alice', 'bob', t0 + n, { id: n + 1, type: 'image', data: { attachments, url } }),
+    )
+    await importWell(world, 'messages', records)
+    const stored = await history(world, 'alice', 'bob')
+    expect(stored.map(({ data: { url } }: { data: { url: unknown } }) => url)).toEqual(
+      Array(2).fill(attachments[0]?.url),
+    )
+  })
+
   it('keeps content of every kind', async () => {
     const world = await worldOf('alice', 'bob')
     const attachment = { name: 'a', extension: 'png', mimeType: 'image/png', url: 'https://example.com/a.png', size: 5 }

@@ -38,6 +38,82 @@ describe('What somebody does while they are erased', () => {
   })
 })
 
+describe('An import of what somebody who was erased had a hand in', () => {
+  const at = 1_650_000_000
+  const entityOf = (uid: string) => ({
+    entity: { uid, name: `Known as ${uid}`, avatar: 'https://example.com/face.png' },
+  })
+  const records = [
+    groupText('edited', 'bob', 'team', at, { editedAt: at + 1, editedBy: 'Alice' }),
+    groupText('deleted', 'bob', 'team', at + 1, { deletedAt: at + 2, deletedBy: 'alice' }),
+    groupText('pinned', 'bob', 'team', at + 2, { pinnedAt: at + 3, pinnedBy: 'alice' }),
+    groupText('kicked', 'bob', 'team', at + 3, {
+      ...{ category: 'action', type: 'groupMember' },
+      data: { action: 'kicked', entities: { by: entityOf('bob'), on: entityOf('alice') } },
+    }),
+  ]
+  const detailed = { mentionedUserDetails: { zoe: { uid: 'zoe', name: 'Zoe' } } }
+  const listByMuid = async (world: World) => {
+    const listed: Record<string, Answer['body']> = {}
+    for (const message of dataOf(await world.get('/groups/team/messages', { as: 'bob' })))
+      listed[message.muid] = message
+    return listed
+  }
+  const expectForgotten = async (world: World, answer: Answer) => {
+    expect(codes(dataOf(answer))).toEqual({ edited: 'stored', deleted: 'stored', pinned: 'stored', kicked: 'stored' })
+    const { edited, deleted, kicked } = dataOf(answer)
+    const listed = await listByMuid(world)
+    for (const messages of [listed, { edited: edited.data, deleted: deleted.data, kicked: kicked.data }]) {
+      expect(messages.edited.editedBy).toBe('app_system')
+      expect(messages.deleted.deletedBy).toBe('app_system')
+      expect(messages.kicked.data.entities.on.entity).toEqual({ uid: 'alice', name: 'Deleted user' })
+    }
+    expect(listed.pinned.pinnedBy).toBe('app_system')
+  }
+
+  it.each([
+    ['among those who are there', {}],
+    ['beside somebody new', detailed],
+  ])('brings the messages as the erasure leaves them: %s', async (_, extra) => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    await createGroup(world, 'team', 'bob', { participants: ['alice'] })
+    dataOf(await world.delete('/users/alice', { permanent: true }))
+    const messages = records.map((record) => ({ ...record, ...extra }))
+    await expectForgotten(world, await world.post('/data_import/messages', { messages }))
+  })
+
+  it('names whoever is there, and who was never here', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'carol', 'bob')
+    await createGroup(world, 'team', 'bob', { participants: ['carol'] })
+    dataOf(await world.delete('/users/carol', { permanent: true }))
+    await importWell(world, 'messages', records)
+    const { edited, kicked } = await listByMuid(world)
+    expect(edited.editedBy).toBe('alice')
+    expect(kicked.data.entities.on.entity).toEqual(entityOf('alice').entity)
+  })
+
+  it('waits for an erasure that is under way', async () => {
+    const world = await createWorld()
+    const { appId } = world.app
+    await createUsers(world, 'alice', 'bob')
+    await createGroup(world, 'team', 'bob', { participants: ['alice'] })
+    await world.post('/users/alice/friends', { accepted: ['bob'] })
+    let erasure: Promise<Answer> | undefined
+    let imported: Promise<Answer> | undefined
+    await world.context.database.transaction(async (tx) => {
+      await tx.run(sql`select from friends where app_id = ${appId} for update`)
+      erasure = world.delete('/users/alice', { permanent: true })
+      await untilWaitedFor(tx)
+      imported = world.post('/data_import/messages', { messages: records })
+      await Promise.race([imported, untilWaitsBehind(tx)])
+    })
+    expect((await erasure)?.status).toBe(200)
+    await expectForgotten(world, (await imported) as Answer)
+  })
+})
+
 describe('An import that names somebody while they are erased', () => {
   const at = 1_650_000_000
   const imports: Readonly<Record<string, object>> = {

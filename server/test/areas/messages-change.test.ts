@@ -89,6 +89,24 @@ describe('editing a message', () => {
     dataOf(await edit({ attachments: [] }))
   })
 
+  it('names no file that is none, unless it was stored so', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    const file = { url: 'https://example.com/a.png' }
+    const sent = { receiver: 'bob', receiverType: 'user', type: 'image', data: { attachments: [file] } }
+    const { id } = dataOf(await world.post('/messages', sent, { as: 'alice' }))
+    const edit = (data: object) => world.put(`/messages/${id}`, { data }, { as: 'alice' })
+    for (const url of ['javascript:x', { a: 1 }]) {
+      expect(refusal(await edit({ url }))).toBe('400 ERR_INVALID_MEDIA_MESSAGE')
+    }
+    expect(dataOf(await world.get(`/messages/${id}`)).data.url).toBe(file.url)
+    await world.context.database.run(
+      sql`update messages set data = jsonb_set(data::jsonb, '{url}', '{"a":1}') where app_id = ${world.app.appId} and id = ${id}`,
+    )
+    dataOf(await edit({ text: 'caption' }))
+    dataOf(await edit({ url: 'https://example.com/b.png' }))
+  })
+
   it('obeys the permission of the scope', async () => {
     const world = await createWorld()
     await createUsers(world, 'alice', 'bob')

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { createGroup, dataOf, refusal, say, sayInGroup, texts } from '../support/chat.ts'
+import { importWell, text } from '../support/imports.ts'
 import { type Answer, createUsers, createWorld, type World } from '../support/world.ts'
 
 /** Ten messages of alice and bob by turns: m0 ... m9. */
@@ -280,6 +281,30 @@ describe('a list by time of change', () => {
         query = `limit=2${filter}&affix=${affix}&updatedAt=${cursor.updatedAt}`
       }
       expect([...seen].sort()).toEqual(all)
+    },
+  )
+
+  it.each(['append', 'prepend'] as const)(
+    'answers no more than 1,000 of a second, and leads through the rest (%s)',
+    async (affix) => {
+      const world = await createWorld()
+      await createUsers(world, 'alice', 'bob')
+      const at = 1_650_000_000
+      const all = Array.from({ length: 1_200 }, (_, n) => `m${n}`)
+      for (const some of [all.slice(0, 600), all.slice(600)]) {
+        await importWell(
+          world,
+          'messages',
+          some.map((muid) => text(muid, 'bob', 'alice', at)),
+        )
+      }
+      const first = await world.get(`${path}?limit=1&affix=${affix}&updatedAt=${at}`, alice)
+      expect(dataOf(first)).toHaveLength(1_000)
+      const cursor = first.body.meta[affix === 'append' ? 'next' : 'previous']
+      expect(cursor).toMatchObject({ updatedAt: at, id: expect.any(String) })
+      const rest = await world.get(`${path}?limit=1000&affix=${affix}&updatedAt=${at}&id=${cursor.id}`, alice)
+      const pages = affix === 'append' ? [first, rest] : [rest, first]
+      expect(pages.flatMap(texts)).toEqual(all)
     },
   )
 

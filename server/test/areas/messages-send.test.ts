@@ -114,6 +114,7 @@ describe('sending a message', () => {
     const world = await createWorld()
     await createUsers(world, 'alice', 'bob')
     const to = { receiver: 'bob', receiverType: 'user' }
+    const file = { url: 'https://example.com/a.png' }
     const cases: Array<[object, string]> = [
       [{ receiverType: 'user', data: { text: 'x' } }, '400 ERR_EMPTY_RECEIVER'],
       [{ receiver: 'bob', receiverType: 'room', data: { text: 'x' } }, '400 ERR_INVALID_RECEIVER_TYPE'],
@@ -138,6 +139,9 @@ describe('sending a message', () => {
       [{ ...to, type: 'image', data: { attachments: 'a.png' } }, '400 ERR_INVALID_MEDIA_MESSAGE'],
       [{ ...to, type: 'image', data: { attachments: [{ name: 'a' }] } }, '400 ERR_INVALID_MEDIA_MESSAGE'],
       [{ ...to, type: 'image', data: { attachments: [{ url: 'javascript:x' }] } }, '400 ERR_INVALID_MEDIA_MESSAGE'],
+      [{ ...to, type: 'image', data: { url: 'javascript:x' } }, '400 ERR_EMPTY_MESSAGE_FILE'],
+      [{ ...to, type: 'image', data: { attachments: [file], url: 'javascript:x' } }, '400 ERR_INVALID_MEDIA_MESSAGE'],
+      [{ ...to, type: 'image', data: { attachments: [file], url: { a: 1 } } }, '400 ERR_INVALID_MEDIA_MESSAGE'],
       [{ ...to, category: 'custom', type: 'x', data: {} }, '400 ERR_EMPTY_CUSTOM_DATA'],
       [{ ...to, category: 'custom', type: 'x', data: { customData: 'text' } }, '400 ERR_INVALID_CUSTOM_DATA'],
       [{ ...to, category: 'custom', data: { customData: {} } }, '400 ERR_EMPTY_MESSAGE_TYPE'],
@@ -198,6 +202,8 @@ describe('sending a message', () => {
     const send = async (body: object) => dataOf(await world.post('/messages', { ...to, ...body }, { as: 'alice' }))
     const image = await send({ type: 'image', data: { text: 'caption', attachments: [attachment] } })
     expect(image.data).toMatchObject({ text: 'caption', attachments: [attachment], url: attachment.url })
+    const blank = await send({ type: 'image', data: { attachments: [attachment], url: '' } })
+    expect(blank.data.url).toBe(attachment.url)
     const custom = await send({ category: 'custom', type: 'location', data: { customData: { lat: 1 } } })
     expect(custom).toMatchObject({ category: 'custom', type: 'location', data: { customData: { lat: 1 } } })
     const card = await send({ category: 'interactive', data: { interactiveData: { text: 'pick' } } })

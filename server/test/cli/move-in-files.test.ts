@@ -11,7 +11,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { systemClock } from '../../src/cli/import/run.ts'
 import type { Clock } from '../../src/cli/import/service.ts'
 import { openDownloads } from '../../src/cli/move-in/files.ts'
-import { filesOf, type SourceFile } from '../../src/cli/move-in/named-files.ts'
+import { filesOf, readdressed, type SourceFile } from '../../src/cli/move-in/named-files.ts'
 import { dataOf } from '../support/chat.ts'
 import { until } from '../support/until.ts'
 import { createUsers, createWorld, servedBy, type World } from '../support/world.ts'
@@ -272,6 +272,31 @@ describe('files that a move copies', () => {
       { url: 'https://a.example/1.pdf', mimeType: 'application/pdf' },
     ])
     expect(filesOf({ ...image, type: 'text', data: { url } })).toEqual([])
+  })
+
+  it('have new addresses where they are named, and nothing else has', () => {
+    const [one, two] = ['https://old.example/1.png', 'https://old.example/2.png']
+    const addresses = new Map([one, two].map((url) => [url, url.replace('old', 'new')]))
+    const [newOne, newTwo] = [addresses.get(one), addresses.get(two)]
+    const attachments = [{ url: one }, { url: two }]
+    const image = { category: 'message', type: 'image' }
+    const shop = 'https://shop.example/item/7'
+    const said = { customData: {}, url: shop, attachments }
+    const moved = [{ url: newOne }, { url: newTwo }]
+    expect(readdressed({ category: 'custom', type: 'item', data: said }, addresses)).toEqual({
+      ...said,
+      attachments: moved,
+    })
+    expect(readdressed({ ...image, data: { attachments, url: one } }, addresses)).toEqual({
+      attachments: moved,
+      url: newOne,
+    })
+    expect(readdressed({ ...image, data: { attachments, url: two } }, addresses)).toEqual({
+      attachments: moved,
+      url: newTwo,
+    })
+    expect(readdressed({ ...image, data: { attachments } }, addresses)).toEqual({ attachments: moved })
+    expect(readdressed({ ...image, data: { url: two } }, addresses)).toEqual({ url: newTwo })
   })
 
   it('have new addresses in their messages, also where data.url alone names them', async () => {

@@ -125,7 +125,7 @@ async function outcomesOf(
     if ('id' in result) {
       // What it quotes is not there: everything else is.
       const ignored = row.quotedMuid !== null && result.quotedId === null ? { ignored: ['quotedMuid'] } : {}
-      return { ...stored({ id: result.id, text: write?.(row, result) }), ...ignored }
+      return { ...stored({ id: result.id, text: write?.(result) }), ...ignored }
     }
     if ('cause' in result) return notStored(context, row, result.cause)
     return refuseMessage(result.refusal, row, result.holder)

@@ -35,7 +35,9 @@ export function checkContent(sent: Sent): Content {
   if (sent.category === '') throw errors.emptyCategory()
   if (sent.type === '') throw errors.emptyType()
   checkSaid(sent.data)
-  return contentOf(sent)
+  const content = contentOf(sent)
+  checkSaidFile(content, sent.data)
+  return content
 }
 
 interface Sent {
@@ -74,6 +76,7 @@ export function checkEdit(
   // It repeats that of the first attachment, which may be another now.
   if (stored.category === 'message' && data?.attachments !== undefined && data.url === undefined) delete merged.url
   const content = contentOf({ ...stored, data: merged })
+  checkSaidFile(content, data)
   return withInjected(content, injectedOf(stored.data))
 }
 
@@ -138,7 +141,13 @@ function checkMessage(type: string, data: Record<string, unknown>): string {
 function checkMedia(data: Record<string, unknown>): void {
   const [first] = attachmentsOf(data)
   if (first === undefined && !isWebAddress(data.url)) throw errors.missingFile()
-  data.url ??= first?.url
+  data.url ||= first?.url
+}
+
+/** Front ends look for the file of a media message in its `url`, also where attachments are beside it. */
+function checkSaidFile({ category, type }: Content, { url }: Record<string, unknown> = {}): void {
+  if (category !== 'message' || !mediaTypes.includes(type) || url === undefined || url === null || url === '') return
+  if (!isWebAddress(url)) throw errors.invalidFileAddress()
 }
 
 function checkCustom(type: string | undefined, data: Record<string, unknown>): string {

@@ -60,6 +60,10 @@ export function invalidAttachments({ kind }: FilesFault): ApiError {
   return new ApiError('ERR_INVALID_MEDIA_MESSAGE', devMessage)
 }
 
+export function invalidFileAddress(): ApiError {
+  return new ApiError('ERR_INVALID_MEDIA_MESSAGE', 'data.url must be an absolute http or https URL.')
+}
+
 export function missingCustomData(): ApiError {
   return new ApiError('ERR_EMPTY_CUSTOM_DATA', 'data.customData is missing or empty.')
 }

@@ -38,7 +38,9 @@ export function readdressed(message: JsonRecord, addresses: ReadonlyMap<string, 
     return url === undefined ? attachment : { ...attachment, url }
   })
   if (attachments.length === 0) return { ...data, url: addresses.get(String(alone)) ?? alone }
-  return { ...data, ...('url' in data && { url: attachments[0]?.url }), attachments }
+  // Elsewhere it may name something else.
+  const url = addresses.get(String(data.url))
+  return { ...data, ...(url !== undefined && { url }), attachments }
 }
 
 /** The address by which a media message names its only file. Beside attachments it repeats that of the first. */

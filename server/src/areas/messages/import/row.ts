@@ -1,6 +1,7 @@
 import {
   type ImportMessage,
   importedId,
+  isWebAddress,
   limits,
   mediaTypes,
   readEpochSeconds,
@@ -12,6 +13,7 @@ import type { ConversationKind } from '../../../chat/kind.ts'
 import { attachmentsOf, traits, traitsOf } from '../../../chat/messages/traits.ts'
 import { removeReserved } from '../content.ts'
 import { mentionedIn } from '../mentions/text.ts'
+import { handsOf } from './hands.ts'
 
 /** One imported message on its way into the database. Ids are in lower case, times in epoch seconds. */
 export interface ImportRow {
@@ -48,6 +50,8 @@ export interface ImportRow {
   readonly reactions: ReadonlyArray<{ readonly reaction: string; readonly uid: string; readonly reactedAt: number }>
   readonly pin: { readonly by: string; readonly at: number } | null
   readonly saves: ReadonlyArray<{ readonly uid: string; readonly at: number }>
+  /** Who else had a hand in it: see `handsOf`. */
+  readonly hands: readonly string[]
 }
 
 /** Most records have none of what could be a list. */
@@ -73,6 +77,9 @@ export function toImportRow(appId: number, message: ImportMessage): ImportRow {
   const reactions = reactionsOf(message)
   const readAt = readOptionalTime(message.readAt)
   const editedAt = readOptionalTime(message.editedAt)
+  const editedBy = editedAt === null ? null : (message.editedBy?.toLowerCase() ?? sender)
+  // In groups others may have deleted it.
+  const deletedBy = deletedAt === null ? null : (message.deletedBy?.toLowerCase() ?? (kind === 'user' ? sender : null))
   const { pin, saves } = keptOf(message, deletedAt !== null || category === 'action')
   const hangsOn =
     (reactions.length > 0 ? traits.reactions : 0) |
@@ -98,16 +105,16 @@ export function toImportRow(appId: number, message: ImportMessage): ImportRow {
     deliveredAt: readOptionalTime(message.deliveredAt) ?? readAt,
     readAt,
     editedAt,
-    editedBy: editedAt === null ? null : (message.editedBy?.toLowerCase() ?? sender),
+    editedBy,
     deletedAt,
-    // In groups others may have deleted it.
-    deletedBy: deletedAt === null ? null : (message.deletedBy?.toLowerCase() ?? (kind === 'user' ? sender : null)),
+    deletedBy,
     parentMuid: message.parentMuid ?? null,
     subjectMuid: category === 'action' && type === 'message' ? (message.subjectMuid ?? null) : null,
     quotedMuid: deletedAt === null && category !== 'action' ? (message.quotedMuid ?? null) : null,
     reactions,
     pin,
     saves,
+    hands: handsOf({ sender, category, editedBy, deletedBy, pin }, data),
   }
 }
 
@@ -117,7 +124,9 @@ function contentOf(category: string, type: string, sent: ImportMessage['data']):
   const data: Record<string, unknown> = { ...sent }
   removeReserved(data)
   // As in what is sent live: front ends look for the file there.
-  if (category === 'message' && mediaTypes.includes(type)) data.url ??= attachmentsOf(data)[0]?.url
+  if (category === 'message' && mediaTypes.includes(type) && !isWebAddress(data.url)) {
+    data.url = attachmentsOf(data)[0]?.url
+  }
   return data
 }
 

@@ -8,14 +8,14 @@ import type { ImportResult } from './write.ts'
 /** Writes out imported messages for answers, with the times that their records gave. */
 export function createImportedWriter(
   entities: Entities,
-): (row: ImportRow, stored: Extract<ImportResult, { id: number }>) => JsonText<Message> {
+): (stored: Extract<ImportResult, { id: number }>) => JsonText<Message> {
   const between = createBetweenWriter(entities)
   // Actions of group events carry their own entities.
   const around = (row: ImportRow) => {
     const written = between(row)
     return row.category === 'action' && row.subjectMuid === null ? { ...written, entities: undefined } : written
   }
-  return (row, { id, parentId, quotedId }) => {
+  return ({ row, id, parentId, quotedId }) => {
     // One literal, as in `viewOfNew`: to spread the row costs more than all the rest of its answer.
     const view: MessageView<JsonText> = {
       id,

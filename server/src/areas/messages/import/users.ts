@@ -46,15 +46,22 @@ interface NamedUser {
   readonly uid: string
 }
 
+/** Who of those whom rows name is there, and held. */
+export interface HeldUsers {
+  has(appId: number, uid: string): boolean
+  /** Whether all are there whom a row cannot do without. */
+  admits(row: ImportRow): boolean
+}
+
 /**
- * Holds everybody whom rows cannot do without until the transaction ends, before it locks anything else: nobody erases them
- * meanwhile, and who was erased since the rows were admitted does not come back with them.
- * @returns whether all of them are there, of each row
+ * Holds everybody whom rows name until the transaction ends, before it locks anything else: nobody erases them meanwhile, and
+ * who was erased since the rows were admitted does not come back with them.
  */
-export async function holdNamed(tx: Transaction, rows: readonly ImportRow[]): Promise<(row: ImportRow) => boolean> {
+export async function holdNamed(tx: Transaction, rows: readonly ImportRow[]): Promise<HeldUsers> {
   const found = await tx.query<NamedUser>(lock, columnsOf([...namedIn(rows).values()]))
   const present = new Set(found.map(nameOf))
-  return (row) => uidsOf(row).every((uid) => present.has(nameOf({ appId: row.appId, uid })))
+  const has = (appId: number, uid: string) => present.has(nameOf({ appId, uid }))
+  return { has, admits: (row) => uidsOf(row).every((uid) => has(row.appId, uid)) }
 }
 
 /** Whom of those that rows name somebody has locked, so that `holdNamed` would wait. @returns whether a row names one */
@@ -65,13 +72,13 @@ export async function findHeldNamed(
   const named = [...namedIn(rows).values()]
   const { rows: places } = await channel.query({ ...findHeld, values: columnsOf(named) })
   const held = new Set(places.map(({ place }) => nameOf(named[place - 1] as NamedUser)))
-  return (row) => held.size > 0 && uidsOf(row).some((uid) => held.has(nameOf({ appId: row.appId, uid })))
+  return (row) => held.size > 0 && everyoneIn(row).some((uid) => held.has(nameOf({ appId: row.appId, uid })))
 }
 
 function namedIn(rows: readonly ImportRow[]): ReadonlyMap<string, NamedUser> {
   const named = new Map<string, NamedUser>()
   for (const row of rows) {
-    for (const uid of uidsOf(row)) named.set(nameOf({ appId: row.appId, uid }), { appId: row.appId, uid })
+    for (const uid of everyoneIn(row)) named.set(nameOf({ appId: row.appId, uid }), { appId: row.appId, uid })
   }
   return named
 }
@@ -82,6 +89,10 @@ function uidsOf({ sender, kind, receiver, reactions, saves }: ImportRow): string
   for (const { uid } of reactions) uids.push(uid)
   for (const { uid } of saves) uids.push(uid)
   return uids
+}
+
+function everyoneIn(row: ImportRow): string[] {
+  return row.hands.length === 0 ? uidsOf(row) : [...uidsOf(row), ...row.hands]
 }
 
 function nameOf({ appId, uid }: NamedUser): string {

@@ -1,12 +1,14 @@
 import type { Channel } from '../../../store/channel.ts'
 import type { Transaction } from '../../../store/database.ts'
 import { hurry } from '../../../store/held.ts'
+import type { Secrets } from '../../../store/secrets.ts'
 import { statement } from '../../../store/statement.ts'
 import { addEntries } from '../search/entries.ts'
 import { followThreads } from '../threads/follow.ts'
 import { recountThreads } from '../threads/recount.ts'
 import { type KnownPairs, lockAll } from './conversations.ts'
 import { markReceipts, moveConversations, type NumberedMessage, parentsOf } from './effects.ts'
+import { forgetErased } from './hands.ts'
 import { takeIds } from './ids.ts'
 import { readKnown } from './known.ts'
 import { type ImportRefusal, idsByMuid, type PlannedMessage, planImport } from './plan.ts'
@@ -25,7 +27,13 @@ import { holdNamed } from './users.ts'
 
 /** What became of a row. */
 export type ImportResult =
-  | { readonly id: number; readonly parentId: number | null; readonly quotedId: number | null }
+  | {
+      readonly id: number
+      readonly parentId: number | null
+      readonly quotedId: number | null
+      /** As it is stored: without whoever was erased. */
+      readonly row: ImportRow
+    }
   /** `holder` is the id of the message that is there already. */
   | { readonly refusal: ImportRefusal; readonly holder?: number | undefined }
   /** The database does not take this row. */
@@ -56,13 +64,14 @@ const selectIds = statement(`
  */
 export function writeImport(
   channel: Channel,
+  secrets: Secrets,
   known: KnownPairs,
   rows: readonly ImportRow[],
   isHurried: boolean,
 ): Promise<ImportResult[]> {
   return channel.interact(async (tx) => {
-    if (!isHurried) return writeIn(tx, known, rows)
-    const [, results] = await Promise.all([tx.query(hurry), writeIn(tx, known, rows)])
+    if (!isHurried) return writeIn(tx, secrets, known, rows)
+    const [, results] = await Promise.all([tx.query(hurry), writeIn(tx, secrets, known, rows)])
     return results
   })
 }
@@ -70,33 +79,40 @@ export function writeImport(
 /** The same in a transaction that goes on, after what it made for these rows. */
 export async function writeImportWithin(
   tx: Transaction,
+  secrets: Secrets,
   known: KnownPairs,
   rows: readonly ImportRow[],
 ): Promise<ImportResult[]> {
   await tx.query(settingsWithin)
-  return writeIn(tx, known, rows)
+  return writeIn(tx, secrets, known, rows)
 }
 
-async function writeIn(tx: Transaction, known: KnownPairs, rows: readonly ImportRow[]): Promise<ImportResult[]> {
+async function writeIn(
+  tx: Transaction,
+  secrets: Secrets,
+  known: KnownPairs,
+  rows: readonly ImportRow[],
+): Promise<ImportResult[]> {
   const now = Math.floor(Date.now() / 1000)
   const bringsIds = rows.some(({ givenId }) => givenId !== null)
   // In this order: an erasure locks its user first, and then conversations.
-  const [isAdmitted, conversations, stored, drawn] = await Promise.all([
+  const [held, conversations, stored, drawn] = await Promise.all([
     holdNamed(tx, rows),
     lockAll(tx, known, rows, now),
     readKnown(tx, rows),
     bringsIds ? [] : drawIds(tx, rows.length),
   ])
-  const plan = planImport(rows, conversations, stored, isAdmitted)
-  const numbered = number(plan, bringsIds ? await giveIds(tx, plan, now) : drawn)
+  const plan = planImport(rows, conversations, stored, held.admits)
+  const asStored = await forgetErased(tx, secrets, rows, held.has)
+  const numbered = number(plan, bringsIds ? await giveIds(tx, plan, now) : drawn, asStored)
   if (numbered.size > 0) await store(tx, [...numbered.values()])
   const holderOf = plan.includes('ERR_IMPORT_MUID_ALREADY_EXISTS') ? idsByMuid(stored) : undefined
   return plan.map((planned, place): ImportResult => {
     if (planned === 'ERR_IMPORT_MUID_ALREADY_EXISTS')
       return { refusal: planned, holder: holderOf?.(rows[place] as ImportRow) }
     if (typeof planned === 'string') return { refusal: planned }
-    const { id, parentId, quotedId } = numbered.get(planned.row) as NumberedMessage
-    return { id, parentId, quotedId }
+    const { id, parentId, quotedId, row } = numbered.get(planned.row) as NumberedMessage
+    return { id, parentId, quotedId, row }
   })
 }
 
@@ -127,6 +143,7 @@ async function giveIds(
 function number(
   plan: ReadonlyArray<PlannedMessage | ImportRefusal>,
   ids: readonly number[],
+  asStored: (row: ImportRow) => ImportRow,
 ): ReadonlyMap<ImportRow, NumberedMessage> {
   const idOf = new Map<ImportRow, number>()
   for (const [place, planned] of plan.entries()) {
@@ -140,7 +157,7 @@ function number(
     if (typeof planned === 'string') continue
     const { row, conversation, parent, subject, quoted } = planned
     const others = { parentId: toId(parent), subjectId: toId(subject), quotedId: toId(quoted) }
-    numbered.set(row, { row, conversation, id: idOf.get(row) as number, ...others })
+    numbered.set(row, { row: asStored(row), conversation, id: idOf.get(row) as number, ...others })
   }
   return numbered
 }

@@ -5,6 +5,7 @@ import { type Coalescer, createCoalescer } from '../../../store/coalesce.ts'
 import { isRetryable } from '../../../store/connection.ts'
 import type { Database, Transaction } from '../../../store/database.ts'
 import { createHeldApart, patienceMs, settingsOfPatience } from '../../../store/held.ts'
+import type { Secrets } from '../../../store/secrets.ts'
 import type { KnownPairs } from './conversations.ts'
 import { findHeldRequests } from './held.ts'
 import type { ImportRow } from './row.ts'
@@ -39,7 +40,7 @@ interface Request {
 }
 
 /** Imports wait no longer than sends do for what somebody has locked for long: a batch has requests of several apps. */
-export function createImportWriter(database: Database, metrics: Metrics): ImportWriter {
+export function createImportWriter(database: Database, secrets: Secrets, metrics: Metrics): ImportWriter {
   const known: KnownPairs = createCache({ max: 100_000 })
   const channels = Array.from({ length: maxInFlight }, (_, i) =>
     database.openChannel(`parley importer ${i}`, settingsOfPatience(patienceMs, importSettings)),
@@ -58,7 +59,7 @@ export function createImportWriter(database: Database, metrics: Metrics): Import
     async write(channel, batch, { isHurried }) {
       const rows = batch.flatMap((request) => request.rows).filter((row) => !stored.has(row))
       metrics.batches.observe({ writer: 'import' }, rows.length)
-      const write: Write = (some) => retryMeetings(() => writeImport(channel, known, some, isHurried))
+      const write: Write = (some) => retryMeetings(() => writeImport(channel, secrets, known, some, isHurried))
       const results = new Map((await writeDivisibly(write, rows, stored)).map((result, i) => [rows[i], result]))
       return batch.map((request) => request.rows.map((row) => (stored.get(row) ?? results.get(row)) as ImportResult))
     },
@@ -74,7 +75,7 @@ export function createImportWriter(database: Database, metrics: Metrics): Import
     write: (rows) => requests.submit({ name: String(next++), rows }),
     writeWithin(tx, rows) {
       metrics.batches.observe({ writer: 'import' }, rows.length)
-      return writeImportWithin(tx, known, rows)
+      return writeImportWithin(tx, secrets, known, rows)
     },
     drain: () => requests.drain().then(held.drain),
   }

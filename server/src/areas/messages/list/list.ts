@@ -1,4 +1,4 @@
-import type { CountMeta, CursorMeta, Message, MessageCount } from '@parley/contract'
+import { type CountMeta, type CursorMeta, limits, type Message, type MessageCount } from '@parley/contract'
 import { type RecalledActor, Serialized } from '../../../call.ts'
 import type { App } from '../../../chat/identity.ts'
 import { type JsonText, writeList } from '../../../chat/json.ts'
@@ -205,7 +205,12 @@ async function readPage(on: Queryable, request: ListRequest, reading: Reading): 
     readUpTo(paging.limit + 1),
     paging.cursor === undefined ? [] : readCut(on, reading, paging, 'behind', 1, (page) => page),
   ])
-  const { rows, isMore } = await passSecond(found, paging, ({ updatedAt }) => updatedAt, readUpTo)
+  const { rows, isMore } = await passSecond(
+    found,
+    { ...paging, bound: limits.limit.max },
+    ({ updatedAt }) => updatedAt,
+    readUpTo,
+  )
   return { paging, rows: inDirection(rows), hasBeyond: isMore, hasBehind: rowsBehind.length > 0 }
 }
 

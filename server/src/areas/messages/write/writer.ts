@@ -13,6 +13,7 @@ import { type Coalescer, createCoalescer } from '../../../store/coalesce.ts'
 import { isConnectionFailure, isRetryable } from '../../../store/connection.ts'
 import type { Database } from '../../../store/database.ts'
 import { createHeldApart, hurry, patienceMs, settingsOfPatience } from '../../../store/held.ts'
+import type { Secrets } from '../../../store/secrets.ts'
 import { tracedChannel } from '../../../store/traced.ts'
 import { ended, type Tracing } from '../../../tracing/tracing.ts'
 import { createImportWriter, type ImportWriter } from '../import/writer.ts'
@@ -61,6 +62,7 @@ export const writerSettings = `
 
 export interface MessageWriterParts {
   readonly database: Database
+  readonly secrets: Secrets
   readonly metrics: Metrics
   readonly events: Events
   readonly usage: Usage
@@ -68,7 +70,7 @@ export interface MessageWriterParts {
 }
 
 export function createMessageWriter(parts: MessageWriterParts): MessageWriter {
-  const { database, metrics, events, usage, tracing } = parts
+  const { database, secrets, metrics, events, usage, tracing } = parts
   const channels = Array.from({ length: maxInFlight }, (_, i) =>
     database.openChannel(`parley writer ${i}`, settingsOfPatience(patienceMs, writerSettings)),
   )
@@ -109,7 +111,7 @@ export function createMessageWriter(parts: MessageWriterParts): MessageWriter {
     isDivisible,
     onBatch,
   })
-  const imports = createImportWriter(database, metrics)
+  const imports = createImportWriter(database, secrets, metrics)
   return {
     write(row) {
       const { span } = row
