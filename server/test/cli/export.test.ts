@@ -329,7 +329,10 @@ describe('an export', () => {
     await createGroup(world, 'team', 'alice', { participants: ['bob', 'carol'] })
     const root = await sayInGroup(world, 'bob', 'team', 'by bob')
     await sayInGroup(world, 'alice', 'team', 'a reply', { parentId: root.id })
-    await sayInGroup(world, 'carol', 'team', 'by the first carol')
+    const changed = await sayInGroup(world, 'carol', 'team', 'by carol')
+    dataOf(await world.put(`/messages/${changed.id}`, { data: { text: 'by the first carol' } }, { as: 'carol' }))
+    const removed = await sayInGroup(world, 'carol', 'team', 'taken back')
+    dataOf(await world.delete(`/messages/${removed.id}`, {}, { as: 'carol' }))
     const gone = await sayInGroup(world, 'alice', 'team', 'never said')
     dataOf(await world.put(`/messages/${gone.id}`, { data: { text: 'never said so' } }, { as: 'alice' }))
     dataOf(await world.delete(`/messages/${gone.id}`, { permanent: true }))
@@ -360,6 +363,8 @@ describe('an export', () => {
       expect(said).toEqual([
         ['bob', 'by bob'],
         ['carol-former-1', 'by the first carol'],
+        // What was taken back.
+        ['carol-former-1', undefined],
         ['carol', 'by the second carol'],
       ])
       const [reply] = dataOf(await target.get(`/messages/${root.id}/thread`, { as: 'alice' }))

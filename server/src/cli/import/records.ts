@@ -137,12 +137,16 @@ function isHeld({ traits, parentId, subjectId }: JsonRecord, held: ReadonlySet<s
   return held.size > 0 && [parentId, subjectId].some((id) => id != null && held.has(String(id)))
 }
 
+const hands = ['sender', 'editedBy', 'deletedBy', 'pinnedBy'] as const
+
 /** A former holder of a uid that is somebody else's by now has one in an export that nobody can have. */
 function withoutFormer(record: JsonRecord): JsonRecord {
-  const { sender } = record
-  if (typeof sender !== 'string') return record
-  const given = givableUid(sender)
-  return given === sender ? record : { ...record, sender: given }
+  const given: Record<string, string> = {}
+  for (const hand of hands) {
+    const uid = record[hand]
+    if (typeof uid === 'string' && givableUid(uid) !== uid) given[hand] = givableUid(uid)
+  }
+  return Object.keys(given).length === 0 ? record : { ...record, ...given }
 }
 
 /** Makes a record ready for sending. */
