@@ -1,5 +1,6 @@
 import type { Conversation, Message, User } from '../contract.ts'
 import type { Signal } from '../platform.ts'
+import { pause } from '../transport.ts'
 import { createAsker } from './asker.ts'
 import { attempt, type Cell, createCells } from './cell.ts'
 import { type Change, createChanges, withReaction } from './changes.ts'
@@ -8,7 +9,7 @@ import { createConnection, type Frame } from './connection.ts'
 import { createConversations, freshMs, keyOfConversation } from './conversations.ts'
 import { eachOf } from './each.ts'
 import { createFeed } from './feed.ts'
-import { cancel, createStop, here, later, listenToPage } from './here.ts'
+import { createStop, here, later, listenToPage } from './here.ts'
 import type {
   Live,
   LiveEvent,
@@ -80,7 +81,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
         return await work(signal)
       } catch (error) {
         if (signal.aborted || !mayPass(error)) throw error
-        await rest(Math.max(backoffOf(tries, backoff), retryAfterOf(error)), signal)
+        await pause(Math.max(backoffOf(tries, backoff), retryAfterOf(error)), signal)
       }
     }
   }
@@ -691,7 +692,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
         })
         marks.start()
         if (me !== undefined) outbox.start(me.uid)
-        outbox.restore().catch(onError)
+        outbox.restore()
       }
       connection.connect()
     },
@@ -790,16 +791,4 @@ function kindOf(mimeType = ''): string {
 
 function passable(error: unknown): void {
   if (mayPass(error) || statusOf(error) === 401) throw error
-}
-
-async function rest(ms: number, signal: Signal): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const done = () => {
-      cancel(timer)
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-    const timer = later(done, ms)
-    signal.addEventListener('abort', done)
-  })
 }
