@@ -127,7 +127,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     },
   })
   const feed = createFeed(port)
-  const connection = createConnection({ port, cell, options, resync, onFrame, onPong: feed.onPong })
+  const connection = createConnection({ port, cell, options, backoff, resync, onFrame, onPong: feed.onPong })
   const typing = createTyping(cell, connection.send)
   const marks = createMarks({
     port,
@@ -636,8 +636,12 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     marks.read(key, upTo)
   }
   async function markUnread(key: PeerKey, messageId: string): Promise<void> {
-    unread.unexpect(key)
-    await persist((signal) => port.call('DELETE', `${pathOf(key)}/conversation/read`, { body: { messageId }, signal }))
+    await marks.unread(key, () => {
+      unread.unexpect(key)
+      return persist((signal) =>
+        port.call('DELETE', `${pathOf(key)}/conversation/read`, { body: { messageId }, signal }),
+      )
+    })
     conversations.ask(key)
   }
 

@@ -60,10 +60,7 @@ export function createUnread(): Unread {
       }
       return { messages, conversations }
     },
-    of: (key) => {
-      const count = counts.get(key)
-      return count === undefined ? 0 : shown(count)
-    },
+    of: (key) => shown(countOf(key)),
     base(key, base, upTo) {
       const count = countOf(key)
       count.base = base

@@ -88,3 +88,28 @@ describe('what was marked as read just before the client was closed', () => {
     expect(used).toHaveLength(1)
   })
 })
+
+it('marking as unread comes after what was marked as read before it, and before what is marked after it', async () => {
+  const world = await chatWorld('alice', 'bob')
+  await say(world, 'bob', 'alice', 'one')
+  const { id } = await say(world, 'bob', 'alice', 'two')
+  const sent: string[] = []
+  const noting = async (url: string, init: { method: string }) => {
+    const answer = await fetch(url, init)
+    if (url.endsWith('/conversation/read')) sent.push(init.method)
+    return answer
+  }
+  const alice = await join(world, 'alice', { fetch: noting as never })
+  const chat = alice.openConversation({ uid: 'bob' })
+  await until(() => chat.getSnapshot().isLoaded)
+  const unread = async () => dataOf(await world.get('/users/bob/conversation', { as: 'alice' })).unreadMessageCount
+  chat.markRead()
+  await chat.markUnread(id)
+  expect([sent, await unread()]).toEqual([['POST', 'DELETE'], '1'])
+  await soon(() => expect(alice.unread.getSnapshot().messages).toBe(1))
+  const marking = chat.markUnread(id)
+  chat.markRead()
+  await marking
+  await soon(() => expect(sent).toEqual(['POST', 'DELETE', 'DELETE', 'POST']))
+  expect(await unread()).toBe('0')
+})
