@@ -245,4 +245,4 @@ export function createConnection(parts: ConnectionParts): Connection {
   }
 }
 
-const noSocket = 'There is no WebSocket here: pass one as the option WebSocket, for instance that of the package ws.'
+const noSocket = 'there is no WebSocket here: pass the option WebSocket, such as that of the package ws'

@@ -29,7 +29,7 @@ import { createOutbox } from './outbox.ts'
 import { keyFor, keyOf, pathOf, peerOf, receiverOf } from './peers.ts'
 import { type Answered, mayPass, type Port, retryAfterOf, statusOf } from './port.ts'
 import { createPresences } from './presence.ts'
-import { createTimeline, isAboutMessage, type Timeline, type TimelineParts } from './timeline.ts'
+import { createTimeline, isAboutMessage, isHeld, type Timeline, type TimelineParts } from './timeline.ts'
 import { createTyping } from './typing.ts'
 import { createUnread } from './unread.ts'
 
@@ -133,9 +133,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     port,
     send: connection.send,
     insist,
-    onRead(key, id) {
-      noteRead(key, id)
-    },
+    onRead: noteRead,
     onRefused(key, error) {
       unread.unexpect(key)
       countsChanged(key)
@@ -629,7 +627,11 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
 
   function markRead(key: PeerKey, timeline: Timeline, messageId: string | undefined): void {
     const last = conversations.summary(key).getSnapshot()?.conversation.lastMessage?.id ?? 0
-    const upTo = Number(messageId ?? Math.max(Number(last), Number(timeline.messages.at(-1)?.id ?? 0)))
+    let upTo = Number(messageId ?? Math.max(Number(last), Number(timeline.messages.at(-1)?.id ?? 0)))
+    const newest = timeline.find(String(upTo))
+    if (newest !== undefined && isHeld(newest)) {
+      upTo = Number(timeline.messages.findLast((message) => !isHeld(message) && Number(message.id) < upTo)?.id ?? 0)
+    }
     if (upTo === 0) return
     unread.expectRead(key, upTo)
     countsChanged(key)

@@ -72,6 +72,12 @@ export function isAboutMessage({ category, type }: Message): boolean {
   return category === 'action' && type === 'message'
 }
 
+/** An own message that moderation keeps from others: nobody has read up to it. */
+export function isHeld({ data }: Message): boolean {
+  const { status = 'approved' } = (data.moderation ?? {}) as { status?: string }
+  return status !== 'approved'
+}
+
 export function createTimeline({ pageSize, list, onChange, onRows, isAwaited }: TimelineParts): Timeline {
   let messages: readonly Message[] = []
   /** The array is in a snapshot, and must not change any more. */
