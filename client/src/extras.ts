@@ -50,8 +50,10 @@ export function withExtras<const Table extends Areas>(
   call: CallAny,
   { fetch }: TransportOptions,
 ): Face<Table> & Extras {
+  const { messages, groups } = face as unknown as Areas
   const extras: Extras = {
     messages: {
+      ...messages,
       sendToMany: (message, options) => call('POST /messages', message as never, options) as never,
       async count(filters, options) {
         // With a search, counts have a `meta`.
@@ -60,12 +62,7 @@ export function withExtras<const Table extends Areas>(
       },
       upload: createUpload(call, fetch),
     },
-    groups: { join: (group, options) => call('POST /groups/{guid}/members', group, options) as never },
+    groups: { ...groups, join: (group, options) => call('POST /groups/{guid}/members', group, options) as never },
   }
-  const { messages, groups } = face as unknown as Areas
-  return {
-    ...face,
-    messages: { ...messages, ...extras.messages },
-    groups: { ...groups, ...extras.groups },
-  } as unknown as Face<Table> & Extras
+  return { ...face, ...extras } as unknown as Face<Table> & Extras
 }

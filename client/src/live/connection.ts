@@ -1,6 +1,6 @@
 import type { Signal } from '../platform.ts'
 import type { CreateCell } from './cell.ts'
-import { backoffOf, nextMinute, reactTo } from './closes.ts'
+import { type Backoff, backoffOf, nextMinute, reactTo } from './closes.ts'
 import { cancel, createStop, later, now, type Timer } from './here.ts'
 import type {
   ConnectionState,
@@ -29,6 +29,7 @@ export interface ConnectionParts {
   readonly port: Port
   readonly cell: CreateCell
   readonly options: LiveOptions
+  readonly backoff: Backoff
   /** Fetches what was missed. The connection is live when it resolves; where it rejects, it begins again. */
   resync(signal: Signal): Promise<void>
   onFrame(frame: Frame): void
@@ -43,9 +44,9 @@ const silence = 1006
 const closeOfAnswer: Readonly<Record<string, number>> = { '401': 4401, '429': 4429 }
 
 /** One socket that is kept open: heartbeat, waiting before another try, and a reaction to each way in which it ends. */
-export function createConnection({ port, cell, options, resync, onFrame, onPong }: ConnectionParts): Connection {
+export function createConnection(parts: ConnectionParts): Connection {
+  const { port, cell, options, backoff, resync, onFrame, onPong } = parts
   const { pingInterval = 25_000, pingTimeout = 10_000 } = options
-  const backoff = { first: options.backoff?.first ?? 500, most: options.backoff?.most ?? 20_000 }
   let state: ConnectionState = { status: 'idle' }
   let socket: WebSocketLike | undefined
   let run = createStop()
@@ -244,5 +245,4 @@ export function createConnection({ port, cell, options, resync, onFrame, onPong 
   }
 }
 
-const noSocket =
-  'There is no WebSocket here (Node.js before 22 has none). Pass one as the option WebSocket, for instance that of the package ws.'
+const noSocket = 'there is no WebSocket here: pass the option WebSocket, such as that of the package ws'

@@ -215,7 +215,8 @@ export function createConversations(parts: ConversationsParts): Conversations {
     const row = rows.get(key)
     const last = row?.conversation.lastMessage
     if (row === undefined || last?.id !== id) return
-    rows.set(key, { ...withoutSummary(row), conversation: { ...row.conversation, lastMessage: apply(last) } })
+    const { summary: _, ...kept } = row
+    rows.set(key, { ...kept, conversation: { ...row.conversation, lastMessage: apply(last) } })
     changed(key)
   }
 
@@ -317,10 +318,6 @@ export function createConversations(parts: ConversationsParts): Conversations {
     changed: () => changed(),
     countChanged: (key) => changed(key),
   }
-}
-
-function withoutSummary({ conversation, place, rank, readAt }: Row): Row {
-  return { conversation, place, rank, readAt }
 }
 
 /** Pinned for everyone, by the user, or not. */

@@ -1,5 +1,6 @@
 import type { Conversation, Message, User } from '../contract.ts'
 import type { Signal } from '../platform.ts'
+import { pause } from '../transport.ts'
 import { createAsker } from './asker.ts'
 import { attempt, type Cell, createCells } from './cell.ts'
 import { type Change, createChanges, withReaction } from './changes.ts'
@@ -8,7 +9,7 @@ import { createConnection, type Frame } from './connection.ts'
 import { createConversations, freshMs, keyOfConversation } from './conversations.ts'
 import { eachOf } from './each.ts'
 import { createFeed } from './feed.ts'
-import { cancel, createStop, here, later, listenToPage } from './here.ts'
+import { createStop, here, later, listenToPage } from './here.ts'
 import type {
   Live,
   LiveEvent,
@@ -28,7 +29,7 @@ import { createOutbox } from './outbox.ts'
 import { keyFor, keyOf, pathOf, peerOf, receiverOf } from './peers.ts'
 import { type Answered, mayPass, type Port, retryAfterOf, statusOf } from './port.ts'
 import { createPresences } from './presence.ts'
-import { createTimeline, isAboutMessage, type Timeline, type TimelineParts } from './timeline.ts'
+import { createTimeline, isAboutMessage, isHeld, type Timeline, type TimelineParts } from './timeline.ts'
 import { createTyping } from './typing.ts'
 import { createUnread } from './unread.ts'
 
@@ -80,7 +81,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
         return await work(signal)
       } catch (error) {
         if (signal.aborted || !mayPass(error)) throw error
-        await rest(Math.max(backoffOf(tries, backoff), retryAfterOf(error)), signal)
+        await pause(Math.max(backoffOf(tries, backoff), retryAfterOf(error)), signal)
       }
     }
   }
@@ -126,15 +127,13 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     },
   })
   const feed = createFeed(port)
-  const connection = createConnection({ port, cell, options, resync, onFrame, onPong: feed.onPong })
+  const connection = createConnection({ port, cell, options, backoff, resync, onFrame, onPong: feed.onPong })
   const typing = createTyping(cell, connection.send)
   const marks = createMarks({
     port,
     send: connection.send,
     insist,
-    onRead(key, id) {
-      noteRead(key, id)
-    },
+    onRead: noteRead,
     onRefused(key, error) {
       unread.unexpect(key)
       countsChanged(key)
@@ -628,15 +627,23 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
 
   function markRead(key: PeerKey, timeline: Timeline, messageId: string | undefined): void {
     const last = conversations.summary(key).getSnapshot()?.conversation.lastMessage?.id ?? 0
-    const upTo = Number(messageId ?? Math.max(Number(last), Number(timeline.messages.at(-1)?.id ?? 0)))
+    let upTo = Number(messageId ?? Math.max(Number(last), Number(timeline.messages.at(-1)?.id ?? 0)))
+    const newest = timeline.find(String(upTo))
+    if (newest !== undefined && isHeld(newest)) {
+      upTo = Number(timeline.messages.findLast((message) => !isHeld(message) && Number(message.id) < upTo)?.id ?? 0)
+    }
     if (upTo === 0) return
     unread.expectRead(key, upTo)
     countsChanged(key)
     marks.read(key, upTo)
   }
   async function markUnread(key: PeerKey, messageId: string): Promise<void> {
-    unread.unexpect(key)
-    await persist((signal) => port.call('DELETE', `${pathOf(key)}/conversation/read`, { body: { messageId }, signal }))
+    await marks.unread(key, () => {
+      unread.unexpect(key)
+      return persist((signal) =>
+        port.call('DELETE', `${pathOf(key)}/conversation/read`, { body: { messageId }, signal }),
+      )
+    })
     conversations.ask(key)
   }
 
@@ -691,7 +698,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
         })
         marks.start()
         if (me !== undefined) outbox.start(me.uid)
-        outbox.restore().catch(onError)
+        outbox.restore()
       }
       connection.connect()
     },
@@ -790,16 +797,4 @@ function kindOf(mimeType = ''): string {
 
 function passable(error: unknown): void {
   if (mayPass(error) || statusOf(error) === 401) throw error
-}
-
-async function rest(ms: number, signal: Signal): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const done = () => {
-      cancel(timer)
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-    const timer = later(done, ms)
-    signal.addEventListener('abort', done)
-  })
 }

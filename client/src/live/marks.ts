@@ -1,4 +1,5 @@
 import type { Signal } from '../platform.ts'
+import { pause } from '../transport.ts'
 import { cancel, later, type Timer } from './here.ts'
 import type { PeerKey } from './interface.ts'
 import { pathOf, peerOf, receiverOf } from './peers.ts'
@@ -8,6 +9,8 @@ import { type Port, type PortRequest, statusOf } from './port.ts'
 export interface Marks {
   delivered(key: PeerKey, messageId: number, sender: string): void
   read(key: PeerKey, messageId: number): void
+  /** Marks as unread, after what was marked as read before it. */
+  unread(key: PeerKey, work: () => Promise<unknown>): Promise<unknown>
   /** Sends what could not be sent as it was stopped. */
   start(): void
   /** Sends at once what was read and is not known to be there, without waiting for it. */
@@ -32,7 +35,8 @@ const readEveryMs = 300
 export function createMarks({ port, send, insist, onRead, onRefused }: MarksParts): Marks {
   const deliveries = new Map<PeerKey, { messageId: number; sender: string }>()
   const reads = new Map<PeerKey, number>()
-  const reading = new Set<PeerKey>()
+  /** What is sent about one conversation goes one after the other. */
+  const turns = new Map<PeerKey, Promise<unknown>>()
   /** Marks that the service has not answered yet. */
   const underWay = new Map<PeerKey, number>()
   let isStopped = false
@@ -54,9 +58,10 @@ export function createMarks({ port, send, insist, onRead, onRefused }: MarksPart
   }
   const isRefusal = (error: unknown) => statusOf(error) >= 400 && statusOf(error) < 500 && statusOf(error) !== 429
   const sendReads = async (key: PeerKey) => {
-    for (let mark = reads.get(key); mark !== undefined && !isStopped; mark = reads.get(key)) {
+    await pause(readEveryMs)
+    const messageId = reads.get(key)
+    if (messageId !== undefined && !isStopped) {
       reads.delete(key)
-      const messageId = mark
       underWay.set(key, messageId)
       await insist(async (signal) => {
         try {
@@ -68,16 +73,17 @@ export function createMarks({ port, send, insist, onRead, onRefused }: MarksPart
       })
       underWay.delete(key)
     }
-    reading.delete(key)
   }
-  const begin = (key: PeerKey) => {
-    if (isStopped || reading.has(key)) return
-    reading.add(key)
-    later(() => void sendReads(key), readEveryMs)
+  const inTurn = (key: PeerKey, work: (key: PeerKey) => Promise<unknown>) => {
+    const run = () => work(key)
+    const own = Promise.resolve(turns.get(key)).then(run, run)
+    turns.set(key, own)
+    return own
   }
   const due = (key: PeerKey, messageId: number) => {
-    reads.set(key, Math.max(messageId, reads.get(key) ?? 0))
-    begin(key)
+    const waiting = reads.get(key)
+    reads.set(key, Math.max(messageId, waiting ?? 0))
+    if (waiting === undefined) void inTurn(key, sendReads)
   }
   const sendLast = async (key: PeerKey, messageId: number) => {
     try {
@@ -96,9 +102,10 @@ export function createMarks({ port, send, insist, onRead, onRefused }: MarksPart
       deliveryTimer ??= later(sendDeliveries, deliverEveryMs)
     },
     read: due,
+    unread: inTurn,
     start() {
       isStopped = false
-      for (const key of reads.keys()) begin(key)
+      for (const key of reads.keys()) void inTurn(key, sendReads)
     },
     stop() {
       isStopped = true

@@ -20,11 +20,11 @@ export interface Outbox {
   discard(muid: string): void
   /** A message that the service has, from wherever it was learned. @returns whether it was waited for */
   confirm(key: PeerKey, message: Message): boolean
-  /** Reads what an earlier page or app has left. What is of the user is queued once it is known who that is. */
-  restore(): Promise<void>
+  /** Reads what an earlier page or app has left, and queues what is of the user, if it is known who that is. */
+  restore(): void
   /** The network is there again, as far as is known. */
   wake(): void
-  /** Sends what is of this user; does nothing where it does so already. */
+  /** Sends what is of this user, also of what was left. */
   start(uid: string): void
   /** Ends requests and timers. What they were about is queued again. */
   stop(): void
@@ -60,8 +60,6 @@ export function createOutbox(parts: OutboxParts): Outbox {
   const entries = new Map<string, Entry>()
   /** Conversations of which a message is on its way or waits for its next try: one at a time, so that the order is kept. */
   const busy = new Map<PeerKey, { timer?: Timer; tries: number }>()
-  /** What a storage has of an earlier page or app, of whichever user. */
-  let left: readonly StoredSend[] = []
   let owner: string | undefined
   let order = 0
   let isStarted = false
@@ -152,15 +150,21 @@ export function createOutbox(parts: OutboxParts): Outbox {
     next()
   }
 
+  const pumpAll = () => {
+    for (const { key } of [...entries.values()]) void pump(key)
+  }
   /** What others have left stays where it is. Where nobody knows whose it is, a user has to say that it be sent. */
-  const takeLeft = () => {
+  const restore = async () => {
+    const own = new Set(entries.keys())
+    const left = (await storage?.load()) ?? []
+    order = Math.max(order, ...left.map((stored) => stored.order))
+    // Until it is known who this is, another tab may take it back.
     if (owner === undefined) return
     for (const { uid, isFailed, ...stored } of left) {
-      if (entries.has(stored.muid) || (uid ?? owner) !== owner) continue
+      if (own.has(stored.muid) || entries.has(stored.muid) || (uid ?? owner) !== owner) continue
       add(stored, isFailed === true || uid === undefined ? 'failed' : 'queued')
     }
-    left = []
-    for (const { key } of [...entries.values()]) void pump(key)
+    pumpAll()
   }
 
   const hurry = (key: PeerKey) => {
@@ -206,21 +210,16 @@ export function createOutbox(parts: OutboxParts): Outbox {
       drop(muid)
       return true
     },
-    async restore() {
-      left = (await storage?.load()) ?? []
-      order = Math.max(order, ...left.map((stored) => stored.order))
-      takeLeft()
-    },
+    restore: () => attempt(restore, onError),
     wake() {
       for (const key of busy.keys()) hurry(key)
     },
     start(uid) {
       isStarted = true
-      if (owner === undefined) {
-        owner = uid
-        for (const entry of entries.values()) save(entry, false)
-      }
-      takeLeft()
+      if (owner !== undefined) return pumpAll()
+      owner = uid
+      for (const entry of entries.values()) save(entry, false)
+      attempt(restore, onError)
     },
     stop() {
       isStarted = false

@@ -72,6 +72,12 @@ export function isAboutMessage({ category, type }: Message): boolean {
   return category === 'action' && type === 'message'
 }
 
+/** An own message that moderation keeps from others: nobody has read up to it. */
+export function isHeld({ data }: Message): boolean {
+  const { status = 'approved' } = (data.moderation ?? {}) as { status?: string }
+  return status !== 'approved'
+}
+
 export function createTimeline({ pageSize, list, onChange, onRows, isAwaited }: TimelineParts): Timeline {
   let messages: readonly Message[] = []
   /** The array is in a snapshot, and must not change any more. */
@@ -118,17 +124,23 @@ export function createTimeline({ pageSize, list, onChange, onRows, isAwaited }: 
     byId.set(message.id, message)
     if (isAwaited(message)) awaited.set(message.id, message)
     else awaited.delete(message.id)
-    if (known === undefined) own().splice(placeOf(message), 0, message)
-    else own()[placeOf(known)] = message
+    // What moderation releases gets another place.
+    if (known !== undefined) own().splice(placeOf(known), 1)
+    own().splice(placeOf(message), 0, message)
+  }
+
+  /** Whether the part that is loaded goes on to this message: one that is newer than all others is its new end. */
+  const extendsTo = (message: Message) => {
+    if (last !== undefined && compare(message, last) <= 0) return true
+    if (!hasNewer) last = message
+    return !hasNewer
   }
 
   const put = (message: Message) => {
     // What is known already has changes in it that came since.
     if (!isLoaded || byId.has(message.id)) return
     if (first !== undefined && hasOlder && compare(message, first) < 0) return
-    const isNewest = last === undefined || compare(message, last) > 0
-    if (isNewest && hasNewer) return
-    if (isNewest) last = message
+    if (!extendsTo(message)) return
     first ??= message
     if (isAboutMessage(message)) return
     insert(message)
@@ -150,7 +162,9 @@ export function createTimeline({ pageSize, list, onChange, onRows, isAwaited }: 
   const change = (id: string, changed: (message: Message) => Message) => {
     const known = byId.get(id)
     if (known === undefined) return
-    insert(changed(known))
+    const message = changed(known)
+    if (!extendsTo(message)) return remove(id)
+    insert(message)
     onChange()
   }
 

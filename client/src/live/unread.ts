@@ -1,5 +1,6 @@
 import type { Message } from '../contract.ts'
 import type { PeerKey, UnreadTotal } from './interface.ts'
+import { isHeld } from './timeline.ts'
 
 /** Unread messages of every conversation: a count of the service, and the ids of what came after it. */
 export interface Unread {
@@ -60,10 +61,7 @@ export function createUnread(): Unread {
       }
       return { messages, conversations }
     },
-    of: (key) => {
-      const count = counts.get(key)
-      return count === undefined ? 0 : shown(count)
-    },
+    of: (key) => shown(countOf(key)),
     base(key, base, upTo) {
       const count = countOf(key)
       count.base = base
@@ -73,7 +71,7 @@ export function createUnread(): Unread {
     add(key, message, me) {
       const count = countOf(key)
       const id = Number(message.id)
-      if (id <= count.upTo) return
+      if (id <= count.upTo || isHeld(message)) return
       if (message.sender === me) {
         // Who sends has read.
         count.base = 0

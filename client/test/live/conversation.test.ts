@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createGroup, dataOf, say, sayInGroup } from '../../../server/test/support/chat.ts'
+import { moderatedWorld, review, takeRulesAway } from '../../../server/test/support/review.ts'
 import { soon, until } from '../../../server/test/support/until.ts'
 import { textsOf, useRoom } from './support/room.ts'
 
@@ -77,6 +78,50 @@ describe('a message', () => {
     hasCome = true
     await reacting
     await soon(() => expect([reactions(), listed()]).toEqual([['mine', 'theirs'], 2]))
+  })
+
+  describe('that moderation releases', () => {
+    takeRulesAway()
+
+    /** One of alice that is held, and two that came after it. */
+    async function createHeld(options: object = {}) {
+      const world = await moderatedWorld('alice', 'bob')
+      const held = await say(world, 'alice', 'bob', 'bad')
+      const [second] = [await say(world, 'bob', 'alice', 'second'), await say(world, 'bob', 'alice', 'third')]
+      const alice = await join(world, 'alice', options)
+      const list = alice.openConversation({ uid: 'bob' })
+      await until(() => list.getSnapshot().isLoaded)
+      const release = async () => {
+        dataOf(await review(world, 'blocked', held.id, { status: 'approved', override: true }))
+      }
+      return { world, list, held, second, release }
+    }
+    const idsOf = (messages: ReadonlyArray<{ id: string }>) => messages.map(({ id }) => id)
+
+    it('stands once, where the service has it', async () => {
+      const { world, list, held, second, release } = await createHeld()
+      const stored = async () => {
+        return idsOf(dataOf(await world.get('/users/bob/messages?limit=100&hideReplies=1', { as: 'alice' })))
+      }
+      await release()
+      await until(() => textsOf(list).at(-1) === 'bad')
+      // The next changes look for their messages by place.
+      dataOf(await world.post(`/messages/${held.id}/reactions/x`, {}, { as: 'bob' }))
+      await until(() => list.getSnapshot().messages.at(-1)?.reactions)
+      dataOf(await world.post(`/messages/${second.id}/reactions/x`, {}, { as: 'bob' }))
+      await until(() => list.getSnapshot().messages.some(({ id, reactions }) => id === second.id && reactions))
+      expect(idsOf(list.getSnapshot().messages)).toEqual(await stored())
+    })
+
+    it('leaves a part of the history that does not reach its new place', async () => {
+      const { list, held, second, release } = await createHeld({ pageSize: 4 })
+      await list.loadAround(held.id)
+      expect(textsOf(list)).toEqual(['bad', 'second'])
+      await release()
+      await until(() => idsOf(list.getSnapshot().messages).join() === second.id)
+      while (list.getSnapshot().hasNewer) await list.loadNewer()
+      expect(textsOf(list)).toEqual(['second', 'third', 'bad'])
+    })
   })
 
   it('is listed by pages without gap or repeat', async () => {

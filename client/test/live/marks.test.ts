@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { dataOf, say } from '../../../server/test/support/chat.ts'
+import { moderatedWorld, takeRulesAway } from '../../../server/test/support/review.ts'
 import { tokenOf } from '../../../server/test/support/socket.ts'
 import { soon, until } from '../../../server/test/support/until.ts'
 import type { World } from '../../../server/test/support/world.ts'
@@ -86,5 +87,54 @@ describe('what was marked as read just before the client was closed', () => {
     await reader()
     expect(asked).toBe(1)
     expect(used).toHaveLength(1)
+  })
+})
+
+it('marking as unread comes after what was marked as read before it, and before what is marked after it', async () => {
+  const world = await chatWorld('alice', 'bob')
+  await say(world, 'bob', 'alice', 'one')
+  const { id } = await say(world, 'bob', 'alice', 'two')
+  const sent: string[] = []
+  const noting = async (url: string, init: { method: string }) => {
+    const answer = await fetch(url, init)
+    if (url.endsWith('/conversation/read')) sent.push(init.method)
+    return answer
+  }
+  const alice = await join(world, 'alice', { fetch: noting as never })
+  const chat = alice.openConversation({ uid: 'bob' })
+  await until(() => chat.getSnapshot().isLoaded)
+  const unread = async () => dataOf(await world.get('/users/bob/conversation', { as: 'alice' })).unreadMessageCount
+  chat.markRead()
+  await chat.markUnread(id)
+  expect([sent, await unread()]).toEqual([['POST', 'DELETE'], '1'])
+  await soon(() => expect(alice.unread.getSnapshot().messages).toBe(1))
+  const marking = chat.markUnread(id)
+  chat.markRead()
+  await marking
+  await soon(() => expect(sent).toEqual(['POST', 'DELETE', 'DELETE', 'POST']))
+  expect(await unread()).toBe('0')
+})
+
+describe('what stands before an own message that is held', () => {
+  takeRulesAway()
+
+  it('can be marked as read, and is unread until then', async () => {
+    const world = await moderatedWorld('alice', 'bob')
+    await say(world, 'bob', 'alice', 'one')
+    const alice = await join(world, 'alice')
+    const chat = alice.openConversation({ uid: 'bob' })
+    const unread = async () => dataOf(await world.get('/users/bob/conversation', { as: 'alice' })).unreadMessageCount
+    await until(() => chat.getSnapshot().isLoaded)
+    chat.send({ text: 'bad' })
+    await until(() => chat.getSnapshot().messages.length === 2)
+    expect([alice.unread.getSnapshot().messages, await unread()]).toEqual([1, '1'])
+    chat.markRead()
+    await soon(async () => expect(await unread()).toBe('0'))
+    await say(world, 'bob', 'alice', 'two')
+    chat.send({ text: 'bad again' })
+    await until(() => chat.getSnapshot().messages.length === 4)
+    // As a list does that shows it.
+    chat.markRead(chat.getSnapshot().messages.at(-1)?.id)
+    await soon(async () => expect([alice.unread.getSnapshot().messages, await unread()]).toEqual([0, '0']))
   })
 })

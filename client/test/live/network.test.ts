@@ -180,6 +180,26 @@ describe('a send', () => {
     expect(alice.outbox.getSnapshot().map(({ content }) => content.text)).toEqual(['one', 'two'])
   })
 
+  it('that was discarded while a second client waited for its user is not sent', async () => {
+    const world = await chatWorld('alice', 'bob')
+    const line = await network(world.url)
+    const { stored, storage } = createStorage()
+    const first = await join(world, 'alice', { url: line.url, storage })
+    line.cut()
+    const muid = first.send({ uid: 'bob' }, { text: 'taken back' })
+    const second = keep(await liveOf(world, 'alice', { url: line.url, storage }))
+    second.connect()
+    await until(() => second.connection.getSnapshot().status === 'waiting')
+    first.discard(muid)
+    expect(stored.size).toBe(0)
+    line.heal()
+    await whenLive(second)
+    const list = second.openConversation({ uid: 'bob' })
+    list.send({ text: 'said' })
+    await until(() => list.getSnapshot().messages.length > 0 && second.outbox.getSnapshot().length === 0)
+    expect(textsOf(list)).toEqual(['said'])
+  })
+
   it('of which nobody knows who wrote it is sent once a user says so', async () => {
     const world = await chatWorld('alice', 'bob')
     const nobodys = { muid: 'nobodys', peer: { uid: 'bob' }, content: { text: 'of somebody' }, order: 1 }
