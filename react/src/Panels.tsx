@@ -20,29 +20,26 @@ interface PanelProps {
 /** What stands beside a conversation. Escape closes it, and the focus is then where it was before. */
 export function Panel({ title, onClose, children }: PanelProps) {
   const { texts } = useParleyContext()
-  const section = useRef<HTMLElement>(null)
+  const opener = useRef<Element>(null)
   useLayoutEffect(() => {
-    const panel = section.current
-    const before = document.activeElement
-    if (panel?.contains(before) === false) panel.focus()
-    return () => {
-      const { activeElement } = document
-      const isHere = activeElement === document.body || panel?.contains(activeElement) === true
-      if (isHere && before instanceof HTMLElement && before.isConnected) before.focus()
-    }
+    opener.current = document.activeElement
   }, [])
+  const close = () => {
+    onClose()
+    if (opener.current instanceof HTMLElement && opener.current.isConnected) opener.current.focus()
+  }
   const onKeyDown = (event: KeyboardEvent) => {
     // Whatever is open within it closes first, and a field for searching is emptied.
     const { target } = event
     const isSearch = target instanceof HTMLInputElement && target.type === 'search' && target.value !== ''
     const isTaken = event.defaultPrevented || isSearch
-    if (event.key === 'Escape' && !isTaken) onClose()
+    if (event.key === 'Escape' && !isTaken) close()
   }
   return (
-    <section ref={section} className="parley-panel" aria-label={title} tabIndex={-1} onKeyDown={onKeyDown}>
+    <section className="parley-panel" aria-label={title} onKeyDown={onKeyDown}>
       <header className="parley-header">
         <h2>{title}</h2>
-        <button type="button" className="parley-icon" aria-label={texts.close} onClick={onClose}>
+        <button type="button" className="parley-icon" aria-label={texts.close} onClick={close}>
           <Icon name="close" />
         </button>
       </header>
