@@ -96,21 +96,9 @@ describe('An import of what somebody who was erased had a hand in', () => {
 
   it('waits for an erasure that is under way', async () => {
     const world = await createWorld()
-    const { appId } = world.app
     await createUsers(world, 'alice', 'bob')
     await createGroup(world, 'team', 'bob', { participants: ['alice'] })
-    await world.post('/users/alice/friends', { accepted: ['bob'] })
-    let erasure: Promise<Answer> | undefined
-    let imported: Promise<Answer> | undefined
-    await world.context.database.transaction(async (tx) => {
-      await tx.run(sql`select from friends where app_id = ${appId} for update`)
-      erasure = world.delete('/users/alice', { permanent: true })
-      await untilWaitedFor(tx)
-      imported = world.post('/data_import/messages', { messages: records })
-      await Promise.race([imported, untilWaitsBehind(tx)])
-    })
-    expect((await erasure)?.status).toBe(200)
-    await expectForgotten(world, (await imported) as Answer)
+    await expectForgotten(world, await importWhileErased(world, records))
   })
 })
 
@@ -132,20 +120,8 @@ describe('An import that names somebody while they are erased', () => {
     await createUsers(world, 'alice', 'bob')
     await createGroup(world, 'team', 'bob', { participants: ['alice'] })
     await importWell(world, 'messages', [text('first', 'alice', 'bob', at), groupText('second', 'alice', 'team', at)])
-    await world.post('/users/alice/friends', { accepted: ['bob'] })
-    let erasure: Promise<Answer> | undefined
-    let imported: Promise<Answer> | undefined
-    await world.context.database.transaction(async (tx) => {
-      // The erasure comes to this when it holds all that it locks.
-      await tx.run(sql`select from friends where app_id = ${appId} for update`)
-      erasure = world.delete('/users/alice', { permanent: true })
-      await untilWaitedFor(tx)
-      imported = world.post('/data_import/messages', { messages: [record, groupText('other', 'bob', 'team', at)] })
-      // Whatever it waits for, that is the erasure.
-      await Promise.race([imported, untilWaitsBehind(tx)])
-    })
-    expect((await erasure)?.status).toBe(200)
-    expect(codes(dataOf((await imported) as Answer))).toEqual({ m: 'ERR_IMPORT_UID_ERASED', other: 'stored' })
+    const imported = await importWhileErased(world, [record, groupText('other', 'bob', 'team', at)])
+    expect(codes(dataOf(imported))).toEqual({ m: 'ERR_IMPORT_UID_ERASED', other: 'stored' })
     for (const [table, column, value] of [
       ['messages', 'muid', 'm'],
       ['reactions', 'uid', 'alice'],
@@ -157,3 +133,21 @@ describe('An import that names somebody while they are erased', () => {
     expect(refusal(await world.get('/users/alice'))).toBe('404 ERR_UID_NOT_FOUND')
   })
 })
+
+/** Imports messages while Alice, a friend of Bob's, is being erased. @returns the answer to the import */
+async function importWhileErased(world: World, messages: readonly object[]): Promise<Answer> {
+  await world.post('/users/alice/friends', { accepted: ['bob'] })
+  let erasure: Promise<Answer> | undefined
+  let imported: Promise<Answer> | undefined
+  await world.context.database.transaction(async (tx) => {
+    // The erasure comes to this when it holds all that it locks.
+    await tx.run(sql`select from friends where app_id = ${world.app.appId} for update`)
+    erasure = world.delete('/users/alice', { permanent: true })
+    await untilWaitedFor(tx)
+    imported = world.post('/data_import/messages', { messages })
+    // Whatever it waits for, that is the erasure.
+    await Promise.race([imported, untilWaitsBehind(tx)])
+  })
+  expect((await erasure)?.status).toBe(200)
+  return (await imported) as Answer
+}

@@ -5,6 +5,7 @@ import { listedSql, otherPeerSql, peerOf } from '../../chat/conversations/partic
 import { lockGroups, unknownGroup } from '../../chat/groups/access.ts'
 import { type ConversationKind, kindSql, storedKind } from '../../chat/kind.ts'
 import { conversationId } from '../../chat/naming.ts'
+import { keepThere } from '../../chat/users/locks.ts'
 import { unknownUser } from '../../chat/users/require.ts'
 import type { Database, Queryable, Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
@@ -176,14 +177,6 @@ export function readPins(
   return [...pins.values()]
 }
 
-const keepUsers = statement(`
-  select uid
-  from users
-  where app_id = $1
-  and uid = any($2::text[])
-  order by uid
-  for key share`)
-
 const removeAppPins = statement(`
   delete from app_pinned_conversations
   where app_id = $1`)
@@ -233,7 +226,7 @@ async function keepPeers(
   wanted: ReadonlyArray<{ kind: ConversationKind; peer: string }>,
 ): Promise<void> {
   const peersOf = (kind: ConversationKind) => wanted.filter((pin) => pin.kind === kind).map(({ peer }) => peer)
-  const users = new Set((await tx.query<{ uid: string }>(keepUsers, [appId, peersOf('user')])).map(({ uid }) => uid))
+  const users = await keepThere(tx, appId, peersOf('user'))
   const groups = await lockGroups(tx, appId, peersOf('group'))
   for (const { kind, peer } of wanted) {
     if (kind === 'user' && !users.has(peer)) throw unknownUser(peer)

@@ -39,3 +39,17 @@ export async function keepActive(tx: Transaction, appId: number, uids: readonly 
   const rows = await tx.query<{ uid: string }>(selectActive, [appId, uids])
   return new Set(rows.map(({ uid }) => uid))
 }
+
+const selectThere = statement(`
+  select uid
+  from users
+  where app_id = $1
+  and uid = any($2::text[])
+  order by uid
+  for key share`)
+
+/** Those of some users who are there, active or not, and are not erased until the transaction ends. @param uids in lower case */
+export async function keepThere(tx: Transaction, appId: number, uids: readonly string[]): Promise<Set<string>> {
+  const rows = await tx.query<{ uid: string }>(selectThere, [appId, uids])
+  return new Set(rows.map(({ uid }) => uid))
+}
