@@ -32,15 +32,25 @@ class RequestReader implements Reader {
     this.#closing ??= abortOnClose(this.#response)
     return this.#closing.signal
   }
+
+  get isGone(): boolean {
+    return isGone(this.#response)
+  }
 }
 
 function abortOnClose(response: ServerResponse): AbortController {
   const closing = new AbortController()
-  // What is read after the answer, to remember it, is nobody's question any more.
-  const onClosed = () => response.writableFinished || closing.abort(gone)
+  const onClosed = () => {
+    if (isGone(response)) closing.abort(gone)
+  }
   if (response.closed) onClosed()
   else response.once('close', onClosed)
   return closing
+}
+
+/** What is read after the answer, to remember it, is nobody's question any more. */
+function isGone({ closed, writableFinished }: ServerResponse): boolean {
+  return closed && !writableFinished
 }
 
 /** The reader of a request. */

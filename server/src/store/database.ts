@@ -157,6 +157,8 @@ export function openDatabase(connection: ConnectionSettings, options: DatabaseOp
   const ask = async <Row>(statement: Statement, values: unknown[]) =>
     (await lookup().query({ ...statement, values })).rows as Row[]
   const together = createLookups(ask, lookupsAtOnce)
+  const read = <Row>(reader: Reader, statement: Statement, values: unknown[] = []) =>
+    isLookup(statement) ? together.ask<Row>(statement, values, reader) : ask<Row>(statement, values)
   const change = async <Row>(reader: Reader, statement: Statement, values: unknown[]) => {
     suspension.check()
     const channel = changes[nextChange++ % changes.length] as Channel
@@ -172,7 +174,7 @@ export function openDatabase(connection: ConnectionSettings, options: DatabaseOp
     ...database,
     reader,
     query: (statement, values = []) =>
-      statement.locks === true ? change(reader, statement, values) : database.query(statement, values),
+      statement.locks === true ? change(reader, statement, values) : read(reader, statement, values),
     transaction: (work) => transactions.run(reader, work),
     longTransaction: (work) => transactions.runLong(reader, work),
     async run<Row>(fragment: Fragment<Row>) {
@@ -185,8 +187,7 @@ export function openDatabase(connection: ConnectionSettings, options: DatabaseOp
     openReads,
     lists: lists.load,
     query<Row>(statement: Statement, values: unknown[] = []) {
-      if (statement.locks === true) return change<Row>(ofService, statement, values)
-      return isLookup(statement) ? together.ask<Row>(statement, values) : ask<Row>(statement, values)
+      return statement.locks === true ? change<Row>(ofService, statement, values) : read(ofService, statement, values)
     },
     async run<Row>(fragment: Fragment<Row>) {
       return (await lists.run(compileFragment(fragment), ofService)).rows as Row[]

@@ -7,6 +7,8 @@ export interface Reader {
   readonly isPaced?: boolean
   /** Aborted once nobody waits for the answer any more. */
   readonly signal?: AbortSignal
+  /** Whether it is by now: to be asked at one moment, where nothing is to be ended later. */
+  readonly isGone?: boolean
 }
 
 /** What the service reads for itself, for no request. */

@@ -11,7 +11,7 @@ import { readTold, type ToldUser, userArray } from '../../chat/users/rows.ts'
 import type { PageRequest } from '../../paging.ts'
 import { appKey } from '../../store/app-key.ts'
 import type { Queryable } from '../../store/database.ts'
-import { placedLookup } from '../../store/lookups.ts'
+import { pageLookup } from '../../store/lookups.ts'
 import { type Fragment, fixedStatement, inOrder } from '../../store/statement.ts'
 import { type ConversationFilters, conditionsOf, sidesWhere } from './filters.ts'
 import { selectAllConversations } from './list-all.ts'
@@ -217,7 +217,7 @@ const wanted: Page = {
 }
 
 /** What chats ask for when they start: the first page without filters, as one fixed statement for all who ask at the moment. */
-const selectFirstPages = placedLookup<PlacedRow>(
+const selectFirstPages = pageLookup<PlacedRow>(
   inOrder(
     fixedStatement(sql`
   select w.place::int, p.*

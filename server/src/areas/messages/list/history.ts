@@ -12,7 +12,7 @@ import { packThreadCounts, unpackThreadCounts } from '../../../chat/messages/thr
 import { traits } from '../../../chat/messages/traits.ts'
 import { isThereSql, notClearedSql, takesPartSql } from '../../../chat/sight/participation.ts'
 import type { Queryable } from '../../../store/database.ts'
-import { type Lookup, placedLookup } from '../../../store/lookups.ts'
+import { type Lookup, pageLookup } from '../../../store/lookups.ts'
 import { type Fragment, fixedStatement, inOrder } from '../../../store/statement.ts'
 import type { Affix, Paging } from './position.ts'
 import { type FoundSides, type KnownSides, readSides, selectSides } from './sides.ts'
@@ -176,7 +176,7 @@ function selectPage(kind: ConversationKind, affix: Affix, hasCursor: boolean): L
       limit w.page_limit
     ) m
   ) p`
-  return placedLookup<Row>(inOrder(fixedStatement(text)), ([place]) => place, atOnce)
+  return pageLookup<Row>(inOrder(fixedStatement(text)), ([place]) => place, atOnce)
 }
 
 const selectsOf = (kind: ConversationKind) => ({

@@ -14,7 +14,7 @@ import { readTold, tellUserOf } from '../../../chat/users/rows.ts'
 import type { Context } from '../../../context.ts'
 import { appKey } from '../../../store/app-key.ts'
 import type { Queryable } from '../../../store/database.ts'
-import { placedLookup } from '../../../store/lookups.ts'
+import { pageLookup } from '../../../store/lookups.ts'
 import { type Fragment, fixedStatement, inOrder } from '../../../store/statement.ts'
 import { type ListAnswer, type ListRequest, showCounts } from './list.ts'
 
@@ -91,7 +91,7 @@ const atOnce = 8
 const wanted: Whose = { app: sql.raw('$1'), viewer: sql.raw('w.viewer') }
 const isFew = sql.raw(takesPartInFew('$1', 'w.viewer'))
 
-const selectAtOnce = placedLookup<Row>(
+const selectAtOnce = pageLookup<Row>(
   inOrder(
     fixedStatement(sql`
   select w.place::int, ${sql.raw(tellUserOf('$1', 'w.viewer', 'w.known'))}, ${isFew},

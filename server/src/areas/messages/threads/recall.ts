@@ -5,7 +5,7 @@ import { takesPartInFew } from '../../../chat/conversations/participant-state.ts
 import { hidesByRole } from '../../../chat/sight/sight.ts'
 import { readTold, tellUserOf } from '../../../chat/users/rows.ts'
 import type { Context } from '../../../context.ts'
-import { placedLookup } from '../../../store/lookups.ts'
+import { pageLookup } from '../../../store/lookups.ts'
 import { allOf, fixedStatement, inOrder } from '../../../store/statement.ts'
 import { listThreads, type ThreadListRequest } from './list.ts'
 import { readingOrder } from './paging.ts'
@@ -59,7 +59,7 @@ const mayBeHidden = `exists (
       offset 0
     )`
 
-const selectFirstPages = placedLookup<Row>(
+const selectFirstPages = pageLookup<Row>(
   inOrder(
     fixedStatement(sql`
   select w.place::int, ${sql.raw(tellUserOf('$1', 'w.viewer', 'w.known'))}, p.is_open,
