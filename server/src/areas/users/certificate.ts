@@ -2,7 +2,7 @@ import type { Erasure } from '@parley/contract'
 import { sql } from 'kysely'
 import { inConversation } from '../../chat/audit/tables.ts'
 import { type ErasableTable, type ErasedUser, everyMessage, type Tally } from '../../chat/erasure.ts'
-import { changedBy, uncountedOf } from '../../chat/messages/tables.ts'
+import { changedBy, tellsOfGroup } from '../../chat/messages/tables.ts'
 import { digestOf } from '../../chat/users/erased.ts'
 import { showDeletedUser } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
@@ -50,7 +50,7 @@ const byReviewer =
 /** Action messages of groups that still tell more of the user, as who acted or as whom it was done to, than of anybody deleted. */
 function toldMore({ uid }: ErasedUser, side: 'by' | 'on'): Fragment {
   const entity = sql.lit(`{entities,${side},entity}`)
-  return sql`category = 'action' and type = 'groupMember' and data #>> ${sql.lit(`{entities,${side},entity,uid}`)} = ${uid}
+  return sql`${tellsOfGroup} and data #>> ${sql.lit(`{entities,${side},entity,uid}`)} = ${uid}
       and (data #> ${entity})::jsonb <> ${JSON.stringify(showDeletedUser(uid))}::jsonb`
 }
 
@@ -61,11 +61,10 @@ const otherwise: Readonly<Record<string, (user: ErasedUser) => Fragment[]>> = {
   notification_mutes: ({ uid }) => [sql`kind = 1 and peer = ${uid}`],
   groups: ({ uid }) => [sql`owner = ${uid}`, sql`updated_by = ${uid}`],
   group_bans: ({ uid, guids }) => [sql`guid = any(${guids}::text[]) and banned_by = ${uid}`],
-  pinned_messages: ({ uid, groups }) => [sql`conversation = any(${groups}::bigint[]) and pinned_by = ${uid}`],
+  pinned_messages: ({ uid }) => [sql`pinned_by = ${uid}`],
   messages: (user) => [
-    sql`id in (with uncounted as materialized (${uncountedOf(user)}) select id from uncounted)
-      and deleted_by = ${user.uid} and sender <> ${user.uid}`,
-    sql`id in (${changedBy(user)}) and edited_by = ${user.uid} and sender <> ${user.uid}`,
+    changedBy('edited_by', user.uid),
+    changedBy('deleted_by', user.uid),
     toldMore(user, 'on'),
     sql`${toldMore(user, 'by')} and sender = ${user.uid} and kind = 2`,
     sql`${toldMore(user, 'by')} and data #>> '{entities,by,entity,uid}' <> sender`,

@@ -68,7 +68,6 @@ export const messageTables = [
           update pinned_messages
           set pinned_by = ${systemUid}
           where app_id = ${appKey(user.appId)}
-          and conversation = any(${user.groups}::bigint[])
           and pinned_by = ${user.uid}`,
       ],
     },
@@ -85,7 +84,7 @@ export const messageTables = [
           where app_id = ${appKey(user.appId)}
           and conversation = any(${user.pairs}::bigint[])
           and ${everyMessage}`,
-        forgetInUncounted,
+        forgetInActions,
         forgetChanges,
       ],
       ofGroup: [
@@ -132,64 +131,51 @@ function byAnother(column: 'edited_by' | 'deleted_by', uid: string, then: string
   return sql`case when ${by} = ${uid} then ${then} else ${by} end`
 }
 
-/**
- * Those messages of a user's groups that do not count as unread, with `id` as their only column. They are found in the index
- * of the history alone (in the words of which it is said); action messages and deleted ones are among them.
- */
-export const uncountedOf = ({ appId, groups }: ErasedUser): Fragment => sql`
+/** A message that tells of an event in a group, such as who was added by whom. */
+export const tellsOfGroup = sql`category = 'action' and type = 'groupMember'`
+
+/** Action messages of group events keep their entities; of a deleted user they keep what their other messages tell. */
+function forgetInActions({ appId, uid }: ErasedUser): Fragment {
+  const entity = (side: 'by' | 'on') => sql.lit(`{entities,${side},entity}`)
+  const uidOf = (side: 'by' | 'on') => sql.lit(`{entities,${side},entity,uid}`)
+  const forget = (data: Fragment, side: 'by' | 'on') => sql`case
+          when m.data #>> ${uidOf(side)} = ${uid} then
+            jsonb_set(${data}, ${entity(side)}, ${JSON.stringify(showDeletedUser(uid))}::jsonb)
+          else ${data}
+        end`
+  const found = (condition: Fragment) => sql`
       select id
       from messages
       where app_id = ${appKey(appId)}
-      and conversation = any(${groups}::bigint[])
-      and (countable or not purged)
-      and not countable`
-
-/** Those messages of others that action messages of a user's say they have changed, with `id` as their only column. */
-export const changedBy = ({ appId, uid }: Pick<ErasedUser, 'appId' | 'uid'>): Fragment => sql`
-      select a.subject_id as id
-      from messages a
-      where a.app_id = ${appKey(appId)}
-      and a.sender = ${uid}
-      and a.kind = 2
-      and a.subject_id is not null`
-
-/**
- * Action messages of group events keep their entities; of a deleted user they keep what their other messages tell. Who has
- * deleted messages of others is not told any more.
- */
-function forgetInUncounted(user: ErasedUser): Fragment {
-  const forget = (data: Fragment, part: 'by' | 'on') => {
-    const entity = sql.lit(`{entities,${part},entity}`)
-    const deleted = JSON.stringify(showDeletedUser(user.uid))
-    return sql`case
-          when m.data #> ${entity} ->> 'uid' = ${user.uid} then jsonb_set(${data}, ${entity}, ${deleted}::jsonb)
-          else ${data}
-        end`
-  }
+      and ${tellsOfGroup}
+      and ${condition}`
   return sql`
-    with uncounted as materialized (${uncountedOf(user)}
-    )
     update messages m
-    set data = (${forget(forget(sql`m.data::jsonb`, 'by'), 'on')})::json,
-      deleted_by = ${byAnother('deleted_by', user.uid, systemUid)}
-    from uncounted
-    where m.app_id = ${appKey(user.appId)}
-    and m.id = uncounted.id
-    and (
-      m.deleted_by = ${user.uid} and m.sender <> ${user.uid}
-      or m.category = 'action'
-      and m.type = 'groupMember'
-      and ${user.uid} in (m.data #>> '{entities,by,entity,uid}', m.data #>> '{entities,on,entity,uid}')
-    )`
+    set data = (${forget(forget(sql`m.data::jsonb`, 'by'), 'on')})::json
+    where m.app_id = ${appKey(appId)}
+    and m.id in (${found(sql`data #>> ${uidOf('on')} = ${uid}`)}
+      union all${found(sql`sender = ${uid} and kind = 2`)}
+      union all${found(sql`data #>> ${uidOf('by')} = ${uid} and data #>> ${uidOf('by')} <> sender`)}
+    )
+    and ${uid} in (m.data #>> ${uidOf('by')}, m.data #>> ${uidOf('on')})`
 }
 
-/** Nor is who has edited messages of others. Those count as unread, so they are found by what tells of the edits. */
-function forgetChanges(user: Pick<ErasedUser, 'appId' | 'uid'>): Fragment {
+/** Messages of others that a user has edited or deleted. By the indexes `messages_edited_by_others` and `messages_deleted_by_others`. */
+export const changedBy = (column: 'edited_by' | 'deleted_by', uid: string): Fragment =>
+  sql`${sql.ref(column)} = ${uid} and ${sql.ref(column)} <> sender`
+
+/** Who has edited or deleted messages of others is not told any more. */
+function forgetChanges({ appId, uid }: Pick<ErasedUser, 'appId' | 'uid'>): Fragment {
+  const found = (column: 'edited_by' | 'deleted_by') => sql`
+      select id
+      from messages
+      where app_id = ${appKey(appId)}
+      and ${changedBy(column, uid)}`
   return sql`
     update messages m
-    set edited_by = ${byAnother('edited_by', user.uid, systemUid)}, deleted_by = ${byAnother('deleted_by', user.uid, systemUid)}
-    where m.app_id = ${appKey(user.appId)}
-    and m.id in (${changedBy(user)})
-    and m.sender <> ${user.uid}
-    and ${user.uid} in (m.edited_by, m.deleted_by)`
+    set edited_by = ${byAnother('edited_by', uid, systemUid)}, deleted_by = ${byAnother('deleted_by', uid, systemUid)}
+    where m.app_id = ${appKey(appId)}
+    and m.id in (${found('edited_by')}
+      union all${found('deleted_by')}
+    )`
 }
