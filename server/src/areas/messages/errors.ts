@@ -121,6 +121,11 @@ export function notTheSender(id: number, uid: string, does: 'edit' | 'delete'): 
   )
 }
 
+/** 503: other edits came in between, again and again. */
+export function editedMeanwhile(): ApiError {
+  return new ApiError('ERR_MISSION_FAILED', 'The message was edited at the same time. Try again.')
+}
+
 export function alreadyDeleted(id: number): ApiError {
   return new ApiError('ERR_MESSAGE_ACTION_NOT_ALLOWED', `The message ${id} was deleted.`)
 }

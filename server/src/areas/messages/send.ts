@@ -11,7 +11,7 @@ import { messageTraits, sendKeyOf } from '../../chat/writing/deeds.ts'
 import { noScopes } from '../../chat/writing/group-judge.ts'
 import { type Draft, isJudgedOutside, passJudges } from '../../chat/writing/judges.ts'
 import { requireMayWrite } from '../../chat/writing/may-write.ts'
-import { changedTooOften, refusalError } from '../../chat/writing/refusals.ts'
+import { changedMeanwhile, refusalError } from '../../chat/writing/refusals.ts'
 import { judgeByRoles } from '../../chat/writing/role-rules.ts'
 import type { Context } from '../../context.ts'
 import { refusalOf } from '../../faults.ts'
@@ -179,10 +179,10 @@ async function sendOnce(context: Context, sending: Sending, sent: Content, body:
       await context.messages.judge.refresh(app.appId, target.receiver)
       continue
     }
-    if (written.refusal === 'NO_CONVERSATION') throw changedTooOften()
+    if (written.refusal === 'NO_CONVERSATION') throw changedMeanwhile()
     if (written.refusal !== null) throw refusalError(written.refusal, { ...row, says: deed.says })
     if (written.id === null) {
-      return showStored(context, sending, await requireRepeated(context, sending, changedTooOften()))
+      return showStored(context, sending, await requireRepeated(context, sending, changedMeanwhile()))
     }
     const { quoted } = related
     if (row.moderation?.held?.questions) context.questions.wake()

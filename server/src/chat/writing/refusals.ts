@@ -42,11 +42,12 @@ export function refusalError(refusal: Refusal, { sender, receiver, says, parentI
     case 'NO_CONVERSATION':
       return new ApiError('ERR_CONVERSATION_NOT_ACCESSIBLE', `${sender} and ${receiver} have no conversation yet.`)
     case 'STALE_PERMISSIONS':
-      return changedTooOften()
+      return changedMeanwhile()
   }
 }
 
-/** 503: other changes came in between, again and again. */
-export function changedTooOften(): ApiError {
-  return new ApiError('ERR_MISSION_FAILED', 'The message was changed by others at the same time. Try again.')
+/** 503: where it is written changed in between, once too often. */
+export function changedMeanwhile(): ApiError {
+  const devMessage = 'The conversation or its permissions changed while this was written. Try again.'
+  return new ApiError('ERR_MISSION_FAILED', devMessage)
 }
