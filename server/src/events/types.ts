@@ -2,7 +2,7 @@ import type { Conversation, Message } from '@parley/contract'
 import type { ConversationKind } from '../chat/kind.ts'
 
 /**
- * What happened, one type for each kind of event (triggers of FACTS 4.4). Events name users, groups and messages by id:
+ * What happened, one type for each kind of event (the triggers of contract/src/events.ts). Events name users, groups and messages by id:
  * their entities are joined when an event is shown, so names are fresh and what was deleted does not live on in a log.
  * What can no longer be read by then (a deleted group) is kept with the event.
  */
@@ -213,7 +213,7 @@ export interface EngineFailed {
   readonly failures: readonly EngineFailure[]
 }
 
-/** Members that are not known are left out. Contract: FACTS 6.6. */
+/** Why an engine gave no answer. Members that are not known are left out. */
 export interface EngineFailure {
   readonly category: 'http_4xx' | 'http_5xx' | 'timeout' | 'connection_error' | 'invalid_response' | 'not_configured'
   readonly errorMessage: string

@@ -11,7 +11,6 @@ export interface Position {
 
 /** A message as far as rules look at it. */
 export interface MessageFacts extends Position {
-  /** 1 one-to-one, 2 group */
   readonly kind: ConversationKind
   readonly sender: string
   readonly category: string

@@ -9,7 +9,6 @@ import type { Span } from '../../../tracing/tracing.ts'
 export interface MessageRow {
   readonly appId: number
   readonly sender: string
-  /** 1 one-to-one, 2 group */
   readonly kind: ConversationKind
   readonly receiver: string
   readonly category: string
