@@ -16,7 +16,7 @@ export type Outcomes = Record<ListName, Record<string, AddOutcome>>
 
 /**
  * Adds members and bans users, each checked on their own. If the actor cannot add (or ban) at all, everything is refused.
- * Everyone added leaves an action message, those banned leave none: who was a member is sent one all the same.
+ * An addition leaves an action message in the history, a ban leaves none; a member who is banned is sent one all the same.
  */
 export function addMembers(
   context: Context,

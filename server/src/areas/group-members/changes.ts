@@ -120,7 +120,7 @@ interface Told {
   readonly by: UserRow
   readonly on: UserRow
   readonly scope?: { readonly old: GroupScope; readonly new: GroupScope }
-  /** Others removed who was a member until now: they are told too, as the last thing of the group. */
+  /** They were kicked or banned: they get this message too, as the last one from the group. */
   readonly isRemoval?: boolean
 }
 

@@ -89,7 +89,7 @@ function publish(events: Events, row: MessageRow, written: WrittenRow, message: 
   const groupRevision = row.kind === 'group' ? { groupRevision: written.receiverRevision } : {}
   const shown = message && events.bus.isHeard && { message: message.renderForAll() }
   events.publish(row.appId, { trigger: 'message_sent', place, messageId, device, ...shown, ...groupRevision })
-  // Where it could not be made ready, nobody knows.
+  // If it could not be rendered, nobody can tell: then it is published all the same.
   if (row.mentioned !== null && message?.mentionsSomebody() !== false) {
     events.publish(row.appId, { trigger: 'user_mentioned', place, messageId })
   }

@@ -43,7 +43,7 @@ export interface StoredMessage<Data = Record<string, unknown>> {
   readonly deletedBy: string | null
 }
 
-/** A message, for whom it makes no difference whether what was sent is parsed. */
+/** A stored message whose `data` is not looked into, parsed or as text. */
 export type MessageRow = StoredMessage<unknown>
 
 /**

@@ -81,7 +81,7 @@ export function createHandingOver(options: HandingOverOptions, appId: number, at
   }
 }
 
-/** As it would be read of what waits: it is known that nothing of it has changed. @param id until it has one: its place */
+/** Built from the candidate instead of read back: nothing can have changed yet. @param id its place, until it has an id */
 function dueOf(candidate: Candidate, one: Happened, id: number, at: number): DueNotification {
   const { recipient } = candidate
   return {

@@ -165,7 +165,7 @@ export async function carryOut(context: Context, app: App, id: number, { review,
     throw error
   }
   if (done === 'done') return
-  // That it is so already is as good.
+  // Already in that state, or decided by others: that is as good.
   const refused = done === 'nothing' || done.because === 'decided' ? undefined : done
   await context.database.transaction(async (tx) => {
     if (refused !== undefined) await undo(tx, appId, id, review, before)
