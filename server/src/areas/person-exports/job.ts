@@ -150,14 +150,14 @@ export function startPersonExports({ database, policies, audit, jobs, log }: Mak
     } catch (err) {
       // The job fails, and is done again: here, or by another process.
       if (stopping.signal.aborted || isConnectionFailure(err)) throw err
-      log.error({ err }, 'the data of a person could not be put together')
+      log.error({ err }, 'could not collect the data of a user for an export')
       await database.query(fail, [appId, uid, run, nowSeconds() + keptSeconds])
     }
   })
 
   const timer = setInterval(() => {
     removeOldExports(database, nowSeconds()).catch((err: unknown) => {
-      if (!isConnectionFailure(err)) log.warn({ err }, 'expired data of persons could not be removed')
+      if (!isConnectionFailure(err)) log.warn({ err }, 'could not remove expired exports of personal data')
     })
   }, removeEveryMs).unref()
 
