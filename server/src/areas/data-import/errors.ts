@@ -85,9 +85,9 @@ export function unreadableOthers(sent: unknown): ApiError {
   ])
 }
 
-/** What a record tells is there already. */
+/** 409: what a record says is there already. @param kind such as `friend` */
 export function othersExist(kind: string): ApiError {
-  return new ApiError('ERR_IMPORT_ALREADY_EXISTS', `What this record of the kind ${kind} tells is there already.`)
+  return new ApiError('ERR_IMPORT_ALREADY_EXISTS', `This ${kind} record changes nothing: what it says is already there.`)
 }
 
 /** A record names a message that is not there, or one with which nothing of the kind can be done. */

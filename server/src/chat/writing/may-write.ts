@@ -78,7 +78,7 @@ export async function requireMayWrite(
     const refusal = row?.refusal ?? null
     if (refusal === null) return
     if (refusal === 'STALE_PERMISSIONS' && verdicts < maxVerdicts) await messages.judge.refresh(appId, receiver)
-    else throw refusalError(refusal, { sender, receiver, says: saysOf(deed) })
+    else throw refusalError(refusal, { sender, kind, receiver, says: saysOf(deed) })
   }
 }
 

@@ -10,7 +10,7 @@ import type { Context } from '../../../context.ts'
 import type { ChatEvent } from '../../../events/types.ts'
 import { statement } from '../../../store/statement.ts'
 import { tooManyReactions } from '../errors.ts'
-import { refuseUnsuitable } from '../marks/pins.ts'
+import { requireMarkable } from '../marks/pins.ts'
 
 const selectKinds = statement(`
   select reaction
@@ -79,7 +79,7 @@ export async function addReaction(
   await changeMessage(context, app, uid, id, async (tx, message) => {
     // It reaches the other side like a message.
     await requireMayWriteTo(context, tx, app.appId, uid, message, { key: 'addReaction' })
-    refuseUnsuitable(message)
+    requireMarkable(message)
     const kinds = await tx.query<{ reaction: string }>(selectKinds, [app.appId, id])
     if (kinds.length >= limits.reactionsPerMessage && !kinds.some((kind) => kind.reaction === reaction)) {
       throw tooManyReactions()
