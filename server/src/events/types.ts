@@ -46,7 +46,7 @@ export interface MessageSent {
   readonly messageId: number
   /** As answered; only in the process where it happened and on its way to sockets, never stored. */
   readonly message?: Message
-  /** Device of who did it (header `resource`), which knows already; only on its way to sockets, never stored. */
+  /** The device that it was done on (header `resource`), which knows already; only on its way to sockets, never stored. */
   readonly device?: string | undefined
   /** Revision of the group when the message was written, which changes with its members; only on its way to sockets. */
   readonly groupRevision?: number
@@ -67,7 +67,7 @@ export interface MessageChanged {
   readonly actionId: number
   /** The action message as answered; never stored. */
   readonly message?: Message
-  /** uid of who does not hear of it: whose message moderation blocked still has it; only on its way to sockets, never stored. */
+  /** uid of the one user who is not told: the sender of a message that moderation blocked still has it. Only on its way to sockets, never stored. */
   readonly exceptFor?: string
   /** As in `MessageSent`. */
   readonly device?: string | undefined

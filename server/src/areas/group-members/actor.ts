@@ -12,7 +12,7 @@ export type GroupActor =
 
 /**
  * @param user the acting user; absent when the app acts, in the name of the system user
- * @throws as `requireMembership` for a user who is no member
+ * @throws as `requireMembership` for a user who is not a member
  */
 export async function requireActor(
   on: Queryable,

@@ -14,7 +14,7 @@ import { type GroupLimits, refuseMembership, type Target } from './rules.ts'
 import { holdUsers, requireActiveTarget } from './targets.ts'
 
 /**
- * A user joins as a participant; for who is no member a private group does not exist.
+ * A user joins as a participant; for others, a private group does not exist.
  * @param policy of the user's role, which may limit the types of groups they can join
  * @returns the action message that it leaves in the group
  */

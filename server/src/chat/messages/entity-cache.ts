@@ -23,7 +23,7 @@ export interface EntityCache {
 /** A user or a group as messages show them, and the same written out. */
 export interface KnownEntity<Row> {
   readonly revision: number
-  /** Undefined for who has been removed meanwhile. */
+  /** Undefined if they have been removed meanwhile. */
   readonly row: Row | undefined
   /** Made anew each time: few need it. */
   readonly entity: object

@@ -11,7 +11,7 @@ import type { StoredMessage } from './rows.ts'
  * What a user may do with a message that they can read, and with what belongs to it: every right to react and to use threads
  * is asked for here. In one-to-one conversations no scope restricts anybody.
  * @returns the group and their membership, if the message is in a group
- * @throws 403 `ERR_PERMISSION_DENIED`; 404 for who has left the group meanwhile
+ * @throws 403 `ERR_PERMISSION_DENIED`; 404 if they have left the group meanwhile
  */
 export async function requireMessageRight(
   on: Queryable,

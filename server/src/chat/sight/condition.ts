@@ -107,7 +107,7 @@ export function holds(condition: Condition, message: MessageFacts, viewer: strin
   }
 }
 
-/** Whether a condition can only be asked by who knows about the sender of the message. */
+/** Whether a condition needs to know about the sender of the message. */
 export function asksSender(condition: Condition): boolean {
   switch (condition.is) {
     case 'senderRoleIn':

@@ -50,7 +50,7 @@ function camel(column: string): string {
 
 const inConversation = 'c.kind, c.first, c.second'
 
-/** The conversation of a message that is not removed: told by who wrote to whom. */
+/** The conversation of a message that is not removed: found by who wrote to whom. */
 const ofMessage = `(
   select k.key
   from conversations k

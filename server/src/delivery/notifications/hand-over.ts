@@ -15,7 +15,7 @@ export interface Receiver {
   readonly place: number
 }
 
-/** What is planned of a page and sent at once, by who sends in this process. */
+/** What is planned of a page and sent at once, by the sender of this process. */
 export interface HandingOver {
   /** @returns undefined where it has to wait: nobody here sends by its provider, or has room for it */
   receiverOf(candidate: Candidate, one: Happened): Receiver | undefined

@@ -48,7 +48,7 @@ export const operations = [
   }),
 ]
 
-/** The message as it is now, to who was let at it just before. */
+/** The message as it is now, for a caller whose access was just checked. */
 async function showChanged({ database }: Context, app: App, id: number, viewer: Viewer | undefined) {
   return showOne(database, app, await requireMessage(database, app, id, undefined), viewer)
 }

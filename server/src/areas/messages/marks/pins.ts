@@ -49,7 +49,7 @@ const pinning: Deed = { key: 'sendMessage' }
  * Pins a message in its conversation, under the conversation's lock, so that two pins cannot both be the last.
  * Pinned already, the first pin stays.
  * @returns whether it was not pinned before
- * @throws 400 `ERR_PINNED_MESSAGES_LIMIT_EXCEEDED`; 403 for who may not write there
+ * @throws 400 `ERR_PINNED_MESSAGES_LIMIT_EXCEEDED`; 403 if they may not write there
  */
 export async function pinMessage(context: Context, app: App, editor: Editor, id: number): Promise<boolean> {
   return changeMessage(context, app, editor, id, async (tx, message) => {

@@ -66,7 +66,7 @@ const clearTrait = statement(`
 /**
  * Puts a user's reaction on a message, under the conversation's lock, so that two new ones cannot both be the last that
  * the message takes. Given already, it stays as it is.
- * @throws 400 for a reaction that is too long, or one more than a message takes; 403 for who may not
+ * @throws 400 for a reaction that is too long, or one more than a message takes; 403 if they may not react
  */
 export async function addReaction(
   context: Context,
