@@ -30,7 +30,7 @@ export function addMembers(
     await holdUsers(tx, appId, uids)
     const group = await lockGroup(tx, appId, guid)
     const actor = await requireActor(tx, appId, group, user)
-    if (actor.kind === 'member') requireRights(group, actor, additions)
+    if (actor.kind === 'member') requireAddPermissions(group, actor, additions)
 
     const targets = await readTargets(tx, appId, group.guid, uids)
     const unwilling = await readUnwilling(context, tx, appId, user, uids)
@@ -70,7 +70,7 @@ export function addMembers(
   })
 }
 
-function requireRights(
+function requireAddPermissions(
   group: GroupRow,
   { membership }: Extract<GroupActor, { kind: 'member' }>,
   additions: readonly Addition[],

@@ -1,7 +1,7 @@
 import { badRequest, limits } from '@parley/contract'
 import type { App } from '../../../chat/identity.ts'
 import { changeMessage } from '../../../chat/messages/change.ts'
-import { requireMessageRight } from '../../../chat/messages/group-rights.ts'
+import { requireMessageScopePermission } from '../../../chat/messages/scope-permissions.ts'
 import type { StoredMessage } from '../../../chat/messages/rows.ts'
 import { traits } from '../../../chat/messages/traits.ts'
 import { placeOf } from '../../../chat/place.ts'
@@ -101,7 +101,7 @@ export async function removeReaction(
   reaction: string,
 ): Promise<void> {
   await changeMessage(context, app, uid, id, async (tx, message) => {
-    await requireMessageRight(tx, app, uid, message, 'addReaction')
+    await requireMessageScopePermission(tx, app, uid, message, 'addReaction')
     const removed = await tx.query<ChangedRow>(remove, [app.appId, id, reaction, uid])
     const told = removed.map((row) => reacted('message_reaction_removed', message, { uid, device }, reaction, row))
     await context.events.raise(tx, app.appId, told)
