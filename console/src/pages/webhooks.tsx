@@ -45,7 +45,7 @@ function useFields(version: number): readonly Field[] {
   ]
 }
 
-export function webhookAddress(appId: string, id: string): string {
+function webhookAddress(appId: string, id: string): string {
   return `/apps/${encodeURIComponent(appId)}/webhooks/${encodeURIComponent(id)}`
 }
 

@@ -10,7 +10,7 @@ type Store = Pick<Context, 'database' | 'apps' | 'audit'>
 type Served = Pick<AppState, 'pausedAt' | 'deletesAt'>
 
 /** How long an app that was deleted can be taken back, in seconds. */
-export const takeBackSeconds = 7 * 86_400
+const takeBackSeconds = 7 * 86_400
 
 const write = statement(`
   update apps

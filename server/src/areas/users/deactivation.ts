@@ -134,7 +134,7 @@ export function reactivateUsers(
  * The memberships of users whose rows are locked, so that they do not join anything meanwhile, with the conversations of
  * the groups locked. Read twice: who was kicked while this waited for a lock is no member any more.
  */
-export async function lockMemberships(
+async function lockMemberships(
   tx: Transaction,
   appId: number,
   uids: readonly string[],

@@ -128,7 +128,7 @@ export function createPoster(reach: Reach, resolve?: Resolve): Poster & Getter {
 }
 
 /** Reads no further than asked, so that an endless answer costs nothing. */
-export async function readBeginning(
+async function readBeginning(
   body: AsyncIterable<Buffer> & { destroy(): unknown },
   maxBytes: number,
 ): Promise<string> {
