@@ -20,9 +20,9 @@ import { type Content, checkContent } from './content.ts'
 import { emptyReceiver } from './errors.ts'
 import { publishSent, sendSubscriptions, tellSender } from './publish.ts'
 import { isRelated, readRelated, unrelated } from './related.ts'
-import { findRepeated, requireRepeated, type Sending, senderOf } from './repeat.ts'
+import { findRepeated, requireRepeated, type SendRequest, senderOf } from './repeat.ts'
 import { readTarget, type Target } from './target.ts'
-import type { MessageRow } from './write/row.ts'
+import type { NewMessageRow } from './write/row.ts'
 
 type SendBody = BodyOf<typeof sendMessage>
 
@@ -100,7 +100,7 @@ async function sendTo(
   body: SendBody,
   target: Target,
 ): Promise<SentMessage> {
-  const sending: Sending = { app, caller, target, muid: body.muid }
+  const sending: SendRequest = { app, caller, target, muid: body.muid }
   // Nobody outside is asked again. Where nobody is, the batch finds out by itself.
   if (body.muid !== undefined && (await isJudgedOutside(context.judges, app))) {
     const stored = await findRepeated(context, sending)
@@ -113,7 +113,7 @@ async function sendTo(
   }
 }
 
-async function sendOnce(context: Context, sending: Sending, sent: Content, body: SendBody): Promise<SentMessage> {
+async function sendOnce(context: Context, sending: SendRequest, sent: Content, body: SendBody): Promise<SentMessage> {
   const { app, caller, target } = sending
   const sender = senderOf(caller)
   const related = isRelated(body) ? await readRelated(context, app, sender, target, body) : unrelated
@@ -148,7 +148,7 @@ async function sendOnce(context: Context, sending: Sending, sent: Content, body:
   for (let judgements = 1; ; judgements++) {
     const { deniedScopes, permissionsVersion } =
       target.kind === 'group' ? context.messages.judge.judge(app.appId, target.receiver, deed) : noScopes
-    const row: MessageRow = {
+    const row: NewMessageRow = {
       appId: app.appId,
       sender,
       kind: target.kind,

@@ -6,7 +6,7 @@ import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { keptSeconds, personExportTask } from './exports.ts'
 import { batchLock } from './lock.ts'
-import { conversationsOf, type MessageRecord, type Place, readOfConversation } from './messages.ts'
+import { conversationsOf, type MessageRecord, type Cursor, readOfConversation } from './messages.ts'
 import { sections, writeSection } from './sections.ts'
 
 /** Puts together what persons have asked for, and removes it when its time is over. */
@@ -183,7 +183,7 @@ async function writeMore(
   const rest = conversations.filter((key) => key >= conversation)
   let looked = 0
   for (const key of rest) {
-    const after: Place =
+    const after: Cursor =
       key === conversation ? { conversation, sentAt, id: message } : { conversation: key, sentAt: 0, id: 0 }
     const found = await readOfConversation(tx, appId, viewer, after, batchSize)
     const last = found.at(-1)

@@ -4,8 +4,8 @@ import type { ConversationKind } from '../kind.ts'
 import { unknownMessage } from '../messages/read.ts'
 import type { Refusal } from './rules.ts'
 
-/** What was refused. */
-export interface Refused {
+/** What was refused, and to whom. */
+interface RefusedWriting {
   readonly sender: string
   readonly kind: ConversationKind
   readonly receiver: string
@@ -14,7 +14,7 @@ export interface Refused {
 }
 
 /** The error for a refusal by the rules of writing. */
-export function refusalError(refusal: Refusal, { sender, kind, receiver, says, parentId }: Refused): ApiError {
+export function refusalError(refusal: Refusal, { sender, kind, receiver, says, parentId }: RefusedWriting): ApiError {
   const what = says === undefined ? 'do this' : `send this (type ${says.type})`
   switch (refusal) {
     case 'ERR_SENDER_NOT_FOUND':

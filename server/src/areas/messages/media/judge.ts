@@ -6,7 +6,7 @@ import type { Context } from '../../../context.ts'
 import type { UploadedFile } from '../../../media/library.ts'
 import { type Content, checkContent } from '../content.ts'
 import { isRelated, readRelated, unrelated } from '../related.ts'
-import { requireRepeated, type Sending, senderOf } from '../repeat.ts'
+import { requireRepeated, type SendRequest, senderOf } from '../repeat.ts'
 import { requireReceiver, type Target, targetsOf } from '../target.ts'
 import { dataOfForm } from './form.ts'
 
@@ -42,7 +42,7 @@ export async function judgeFiles(
 }
 
 /** What is stored already is answered, so its form is read to its end. */
-async function judgeRepeat(context: Context, sending: Sending, judge: () => Promise<void>): Promise<void> {
+async function judgeRepeat(context: Context, sending: SendRequest, judge: () => Promise<void>): Promise<void> {
   try {
     await judge()
   } catch (error) {

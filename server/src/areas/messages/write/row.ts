@@ -6,7 +6,7 @@ import type { Refusal } from '../../../chat/writing/rules.ts'
 import type { Span } from '../../../tracing/tracing.ts'
 
 /** One message on its way into the database, as the columns of the batch statement take it. */
-export interface MessageRow {
+export interface NewMessageRow {
   readonly appId: number
   readonly sender: string
   readonly kind: ConversationKind
@@ -89,6 +89,6 @@ export interface Received {
 }
 
 /** A key in memory for the conversation of a row. Identifiers have no blanks, and a guid never stands with a second part. */
-export function nameOf({ appId }: Pick<MessageRow, 'appId'>, [first, second]: ConversationParts): string {
+export function nameOf({ appId }: Pick<NewMessageRow, 'appId'>, [first, second]: ConversationParts): string {
   return `${appId} ${first} ${second}`
 }
