@@ -2,7 +2,7 @@ import type { App } from '../../chat/identity.ts'
 import { type Editor, refuseActions, requireMessagePermission } from '../../chat/messages/change.ts'
 import type { StoredMessage } from '../../chat/messages/rows.ts'
 import { identifyViewer } from '../../chat/sight/sight.ts'
-import { messageTraits, sendKeyOf } from '../../chat/writing/deeds.ts'
+import { messageKindOf, sendKeyOf } from '../../chat/writing/deeds.ts'
 import { requireMayWriteTo } from '../../chat/writing/may-write.ts'
 import type { Context } from '../../context.ts'
 import type { Queryable } from '../../store/database.ts'
@@ -39,6 +39,6 @@ export async function requireMayEdit(
   // As it is now: judges may have taken their time.
   const { policy } = await identifyViewer(on, context.policies, app.appId, editor)
   await requireMessagePermission(on, app, editor, policy, message, 'edit')
-  const deed = { key: sendKeyOf(message.parentId), says: messageTraits(content) }
+  const deed = { key: sendKeyOf(message.parentId), says: messageKindOf(content) }
   await requireMayWriteTo(context, on, app.appId, editor, message, deed)
 }

@@ -1,4 +1,4 @@
-import { ApiError, type MessageTraits } from '@parley/contract'
+import { ApiError, type MessageKind } from '@parley/contract'
 import { bannedFrom, notJoined, unknownGroup } from '../groups/access.ts'
 import type { ConversationKind } from '../kind.ts'
 import { unknownMessage } from '../messages/read.ts'
@@ -9,7 +9,7 @@ interface RefusedWriting {
   readonly sender: string
   readonly kind: ConversationKind
   readonly receiver: string
-  readonly says?: Pick<MessageTraits, 'type'> | undefined
+  readonly says?: Pick<MessageKind, 'type'> | undefined
   readonly parentId?: number | null
 }
 

@@ -1,6 +1,6 @@
-import type { BodyOf, MessageTraits, sendMessage } from '@parley/contract'
+import type { BodyOf, MessageKind, sendMessage } from '@parley/contract'
 import type { App, Caller } from '../../../chat/identity.ts'
-import { messageTraits, sendKeyOf } from '../../../chat/writing/deeds.ts'
+import { messageKindOf, sendKeyOf } from '../../../chat/writing/deeds.ts'
 import { requireMayWrite } from '../../../chat/writing/may-write.ts'
 import type { Context } from '../../../context.ts'
 import type { UploadedFile } from '../../../media/library.ts'
@@ -25,7 +25,7 @@ export async function judgeFiles(
   files: readonly UploadedFile[],
 ): Promise<void> {
   const content = contentSoFar(body, files)
-  const says = content && messageTraits(content)
+  const says = content && messageKindOf(content)
   let refused: unknown
   for (const target of targetsOf(body)) {
     try {
@@ -57,7 +57,7 @@ export async function judgeTarget(
   caller: Caller,
   related: Pick<SendBody, 'parentId' | 'quotedMessageId'>,
   target: Target,
-  says: MessageTraits | undefined,
+  says: MessageKind | undefined,
 ): Promise<void> {
   const { database } = context
   const sender = senderOf(caller)

@@ -27,7 +27,7 @@ export interface NewMessageRow {
   readonly countable: boolean
   /** No rule of blocks, membership or scopes applies: the app itself sends. */
   readonly asApp: boolean
-  /** Bits of the scopes whose explicit permissions refuse this message (chat/writing/group-judge.ts) ... */
+  /** Bits of the scopes whose explicit permissions refuse this message (chat/writing/denied-scopes.ts) ... */
   readonly deniedScopes: number
   /** ... judged by this version of the group's permissions. */
   readonly permissionsVersion: number

@@ -5,7 +5,7 @@ import { createEntityCache, type EntityCache } from '../../../chat/messages/enti
 import { isHeld } from '../../../chat/messages/traits.ts'
 import { partsOf } from '../../../chat/naming.ts'
 import type { Usage } from '../../../chat/usage/usage.ts'
-import { createGroupJudge, type GroupJudge } from '../../../chat/writing/group-judge.ts'
+import { createScopePermissions, type ScopePermissions } from '../../../chat/writing/denied-scopes.ts'
 import type { Events } from '../../../events/index.ts'
 import type { Metrics } from '../../../metrics.ts'
 import { type Channel, type Query, withChannel } from '../../../store/channel.ts'
@@ -31,8 +31,8 @@ export interface MessageWriter {
   write(row: NewMessageRow): Promise<WrittenRow>
   /** Resolves when nothing is waiting or being written. */
   drain(): Promise<void>
-  /** Judges messages to groups by the permissions of their scopes. */
-  readonly judge: GroupJudge
+  /** The permissions of the scopes of groups. */
+  readonly permissions: ScopePermissions
   /** Senders and receivers as answers show them. */
   readonly entities: EntityCache
   /** Tells what was written in the order in which it was. */
@@ -120,7 +120,7 @@ export function createMessageWriter(parts: MessageWriterParts): MessageWriter {
     async drain() {
       await Promise.all([sends.drain().then(held.drain), imports.drain()])
     },
-    judge: createGroupJudge(database),
+    permissions: createScopePermissions(database),
     entities: createEntityCache(database),
     order: createPublishOrder(events.bus),
     imports,
