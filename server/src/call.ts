@@ -3,7 +3,7 @@ import type { App, Caller } from './chat/identity.ts'
 import type { JsonText } from './chat/json.ts'
 import type { KnownEntity } from './chat/messages/entity-cache.ts'
 import type { RolePolicy } from './chat/roles/policies.ts'
-import type { ToldUser, UserRow } from './chat/users/rows.ts'
+import type { RevisedUser, UserRow } from './chat/users/rows.ts'
 import type { Context } from './context.ts'
 import type { UploadedFile } from './media/library.ts'
 
@@ -58,7 +58,7 @@ export interface RecalledActor {
    * @param told what a statement has returned about them; undefined: it found no such user
    * @returns undefined where they may not make the call
    */
-  confirm(told: ToldUser | undefined): Promise<ConfirmedActor | undefined>
+  confirm(told: RevisedUser | undefined): Promise<ConfirmedActor | undefined>
 }
 
 /** Who acts, known and active, and allowed to make the call. */

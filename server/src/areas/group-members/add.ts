@@ -8,7 +8,7 @@ import type { Context } from '../../context.ts'
 import type { Transaction } from '../../store/database.ts'
 import { type GroupActor, requireActor } from './actor.ts'
 import { type Addition, type ListName, type Plan, planAdditions } from './additions.ts'
-import { countMembers, notify, publishChange, removeMembers, storeBans, storeMembers, tell } from './changes.ts'
+import { countMembers, noticeMembers, raiseMemberEvents, removeMembers, storeBans, storeMembers, writeAction } from './changes.ts'
 import { readUnwilling } from './consent.ts'
 import { holdUsers, readTargets } from './targets.ts'
 
@@ -44,7 +44,7 @@ export function addMembers(
     let first: Message | undefined
     for (const { uid, list } of plan.members) {
       current = await countMembers(tx, appId, group.guid, 1, now)
-      const data = await tell(
+      const data = await writeAction(
         context.events,
         tx,
         appId,
@@ -63,8 +63,8 @@ export function addMembers(
     const after = await removeMembers(context.events, tx, appId, current, expelled, now)
     await storeBans(context, tx, appId, group.guid, banned, actor.user.uid, now)
     const by = actor.user
-    const actionIds = await notify(context.events, tx, appId, after, { action: 'banned', by, on: expelled }, now)
-    await publishChange(context.events, tx, appId, group, { action: 'banned', by: by.uid, uids: banned, actionIds })
+    const actionIds = await noticeMembers(context.events, tx, appId, after, { action: 'banned', by, on: expelled }, now)
+    await raiseMemberEvents(context.events, tx, appId, group, { action: 'banned', by: by.uid, uids: banned, actionIds })
     for (const uid of banned) outcomes.usersToBan[uid] = { success: true }
     return outcomes
   })
