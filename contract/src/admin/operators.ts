@@ -268,7 +268,8 @@ export const beginTotp = defineAdminOperation({
   method: 'POST',
   path: '/totp',
   summary: 'Begin to use an authenticator app',
-  description: 'Returns the secret for the authenticator app. Once you have confirmed a code, each sign-in asks for one.',
+  description:
+    'Returns the secret for the authenticator app. Once you have confirmed a code, each sign-in asks for one.',
   access: 'signedIn',
   sessionOnly: true,
   params: NoParams,

@@ -198,7 +198,8 @@ export function createSockets(context: Context): Sockets {
     }
   }
   const onDoubtFailure = (error: Error) => {
-    if (!isConnectionFailure(error)) log.warn({ err: error }, 'could not yet disconnect clients that may have missed events')
+    if (!isConnectionFailure(error))
+      log.warn({ err: error }, 'could not yet disconnect clients that may have missed events')
   }
 
   /** One look at every socket a second, instead of timers of their own. */

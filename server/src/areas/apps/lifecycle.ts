@@ -60,7 +60,8 @@ export async function deleteApp(
   }
   if (typed.toLowerCase() !== app.name) throw badRequest([{ path: 'body/name', message: 'is not the ID of the app' }])
   await change(store, app, 'app_deleted', ({ pausedAt, deletesAt, name }) => {
-    if (deletesAt !== null) throw new ApiError('ERR_APP_ALREADY_DELETED', `The app ${name} is already scheduled for deletion.`)
+    if (deletesAt !== null)
+      throw new ApiError('ERR_APP_ALREADY_DELETED', `The app ${name} is already scheduled for deletion.`)
     const now = nowSeconds()
     return { pausedAt: pausedAt ?? now, deletesAt: now + takeBackSeconds }
   })

@@ -48,7 +48,14 @@ export async function banUser(
     const after = await removeMembers(context.events, tx, appId, group, expelled, now)
     await storeBans(context, tx, appId, group.guid, [uid], actor.user.uid, now)
     const isRemoval = expelled.length > 0
-    await writeAction(context.events, tx, appId, after, { action: 'banned', by: actor.user, on: target.user, isRemoval }, now)
+    await writeAction(
+      context.events,
+      tx,
+      appId,
+      after,
+      { action: 'banned', by: actor.user, on: target.user, isRemoval },
+      now,
+    )
   })
 }
 

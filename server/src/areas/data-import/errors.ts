@@ -87,7 +87,10 @@ export function unreadableOthers(sent: unknown): ApiError {
 
 /** 409: what a record says is there already. @param kind such as `friend` */
 export function othersExist(kind: string): ApiError {
-  return new ApiError('ERR_IMPORT_ALREADY_EXISTS', `This ${kind} record changes nothing: what it says is already there.`)
+  return new ApiError(
+    'ERR_IMPORT_ALREADY_EXISTS',
+    `This ${kind} record changes nothing: what it says is already there.`,
+  )
 }
 
 /** A record names a message that is not there, or one with which nothing of the kind can be done. */

@@ -8,7 +8,15 @@ import type { Context } from '../../context.ts'
 import type { Transaction } from '../../store/database.ts'
 import { type GroupActor, requireActor } from './actor.ts'
 import { type Addition, type ListName, type Plan, planAdditions } from './additions.ts'
-import { countMembers, noticeMembers, raiseMemberEvents, removeMembers, storeBans, storeMembers, writeAction } from './changes.ts'
+import {
+  countMembers,
+  noticeMembers,
+  raiseMemberEvents,
+  removeMembers,
+  storeBans,
+  storeMembers,
+  writeAction,
+} from './changes.ts'
 import { readUnwilling } from './consent.ts'
 import { holdUsers, readTargets } from './targets.ts'
 

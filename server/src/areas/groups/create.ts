@@ -80,7 +80,11 @@ export async function makeGroup(
     await context.events.raise(tx, appId, [{ trigger: 'group_created', guid, conversation, owner, uids }])
     await notifyMembers(context, tx, appId, row, { by: user, uids, now })
     const banned = plan.bans.map(({ uid }) => uid)
-    await raiseMemberEvents(context.events, tx, appId, row, { action: 'banned', by: user?.uid ?? systemUid, uids: banned })
+    await raiseMemberEvents(context.events, tx, appId, row, {
+      action: 'banned',
+      by: user?.uid ?? systemUid,
+      uids: banned,
+    })
     const shown = showGroup(row, owner === systemUid ? undefined : { scope: 'admin', joinedAt: now })
     return { ...shown, ...(group.members && { members: { data: outcomes } }) }
   })

@@ -6,7 +6,7 @@ import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { keptSeconds, personExportTask } from './exports.ts'
 import { batchLock } from './lock.ts'
-import { conversationsOf, type MessageRecord, type Cursor, readOfConversation } from './messages.ts'
+import { type Cursor, conversationsOf, type MessageRecord, readOfConversation } from './messages.ts'
 import { sections, writeSection } from './sections.ts'
 
 /** Puts together what persons have asked for, and removes it when its time is over. */

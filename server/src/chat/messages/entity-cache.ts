@@ -2,7 +2,7 @@ import { createCache } from '../../cache.ts'
 import type { Queryable } from '../../store/database.ts'
 import { type GroupRow, readGroups, showGroupOrDeleted } from '../groups/rows.ts'
 import { type JsonText, toJson } from '../json.ts'
-import { readCurrentUser, showUserOrDeleted, type RevisedUser, type UserRow, userOf } from '../users/rows.ts'
+import { type RevisedUser, readCurrentUser, showUserOrDeleted, type UserRow, userOf } from '../users/rows.ts'
 
 /**
  * Users and groups as messages show them, kept in memory for the answers to sends and for lists. The statement that finds them

@@ -76,11 +76,6 @@ export async function showOne(
 }
 
 /** A message as it is now, for a caller whose access was just checked. */
-export async function showChanged(
-  on: Queryable,
-  app: App,
-  id: number,
-  viewer: Viewer | undefined,
-): Promise<Message> {
+export async function showChanged(on: Queryable, app: App, id: number, viewer: Viewer | undefined): Promise<Message> {
   return showOne(on, app, await requireMessage(on, app, id, undefined), viewer)
 }

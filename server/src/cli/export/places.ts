@@ -35,7 +35,14 @@ const sealedApart = 'in secrets.ndjson, under the passphrase'
 const ofGroup = `(select k.key from conversations k where k.app_id = $1 and k.kind = 2 and k.first = r.guid)`
 
 /** @param columns of the table; `member=column` where the record names it otherwise, else in camel case */
-function place(table: string, file: string, holds: string, order: string, columns: string, more: More = {}): ExportedTable {
+function place(
+  table: string,
+  file: string,
+  holds: string,
+  order: string,
+  columns: string,
+  more: More = {},
+): ExportedTable {
   const members = columns.split(/\s+/).map((text): [string, string] => {
     const [member, column] = text.split('=')
     return column === undefined ? [camel(text), text] : [member as string, column]

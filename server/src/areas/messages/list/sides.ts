@@ -3,7 +3,13 @@ import type { ConfirmedActor, RecalledActor } from '../../../call.ts'
 import type { ConversationKind } from '../../../chat/kind.ts'
 import type { KnownEntities } from '../../../chat/messages/entities.ts'
 import { type EntityCache, type KnownEntity, whenAllKnown } from '../../../chat/messages/entity-cache.ts'
-import { readRevised, type RevisedUser, revisedUserSql, revisedUserOfSql, type UserRow } from '../../../chat/users/rows.ts'
+import {
+  type RevisedUser,
+  readRevised,
+  revisedUserOfSql,
+  revisedUserSql,
+  type UserRow,
+} from '../../../chat/users/rows.ts'
 import type { Fragment } from '../../../store/statement.ts'
 import type { HistoryOf } from './history.ts'
 

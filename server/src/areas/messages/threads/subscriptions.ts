@@ -1,7 +1,7 @@
 import type { App } from '../../../chat/identity.ts'
 import { changeMessage } from '../../../chat/messages/change.ts'
-import { requireMessageScopePermission } from '../../../chat/messages/scope-permissions.ts'
 import { requireMessage } from '../../../chat/messages/read.ts'
+import { requireMessageScopePermission } from '../../../chat/messages/scope-permissions.ts'
 import { traits } from '../../../chat/messages/traits.ts'
 import type { Viewer } from '../../../chat/sight/sight.ts'
 import type { Context } from '../../../context.ts'

@@ -180,7 +180,10 @@ async function writeBatch(
 }
 
 /** Finds rows whose sender used the same muid for the same conversation earlier in this batch. */
-function foldRepeats(rows: readonly NewMessageRow[]): { first: NewMessageRow[]; repeats: Map<NewMessageRow, NewMessageRow> } {
+function foldRepeats(rows: readonly NewMessageRow[]): {
+  first: NewMessageRow[]
+  repeats: Map<NewMessageRow, NewMessageRow>
+} {
   const seen = new Map<string, NewMessageRow>()
   const repeats = new Map<NewMessageRow, NewMessageRow>()
   const first = rows.filter((row) => {
