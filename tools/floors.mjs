@@ -115,7 +115,7 @@ export function findFlaws(root) {
 const from = /\bfrom\s*'([^']+)'|^import\s*'([^']+)'|\bimport\(\s*'([^']+)'\s*\)|\brequire\(|^\/\/\/\s*<reference/gm
 
 /** @param root the sources of a package that stands alone. @returns what is wrong, a sentence each */
-export function findImportsOutside(root) {
+function findImportsOutside(root) {
   const files = readdirSync(root, { recursive: true }).map((path) => path.split(sep).join('/'))
   return files
     .filter((path) => path.endsWith('.ts'))

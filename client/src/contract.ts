@@ -1337,7 +1337,7 @@ export interface RuleCondition {
 export interface RuleFilter {
   type: 'sender' | 'receiver'
   entity: 'user' | 'group'
-  /** Of users uid, name, role, tags and createdAt; of groups guid, name, type, tags and createdAt. Beyond the public contract `scope`: that of the sender in the group; empty for who is no member */
+  /** Of users uid, name, role, tags and createdAt; of groups guid, name, type, tags and createdAt. Beyond the public contract `scope`: that of the sender in the group; empty if they are not a member */
   operand: 'uid' | 'guid' | 'name' | 'role' | 'type' | 'tags' | 'createdAt' | 'scope'
   /** Beside `in` and `notIn` the value holds several values, separated by commas */
   operator: 'equals' | 'notEquals' | 'not equals' | 'in' | 'notIn' | 'not in' | 'startsWith' | 'endsWith' | 'lessThan' | 'greaterThan'
@@ -2517,7 +2517,7 @@ export interface Calls {
   'DELETE /users/{uid}/friends': {
     input: {
       uid: string
-      /** At most 25, unless the app sets another limit (maxFriendsPerRequest) */
+      /** At most 25, unless the app's settings say otherwise */
       friends?: string[]
     }
     answer: {
@@ -2696,8 +2696,10 @@ export interface Calls {
       /** Part of the name of the other user or the group */
       searchKey?: string
       conversationType?: 'user' | 'group'
+      /** Return the tags that the participant gave each conversation */
       withTags?: boolean
       tags?: string[]
+      /** Return the tags of the other user or of the group, too */
       withUserAndGroupTags?: boolean
       userTags?: string[]
       groupTags?: string[]
@@ -2927,6 +2929,7 @@ export interface Calls {
       types?: string[]
       sender?: string
       tags?: string[]
+      /** Return the tags of each message */
       withTags?: boolean
       hasAttachments?: boolean
       attachmentTypes?: ('image' | 'video' | 'audio' | 'file')[]
@@ -3115,6 +3118,7 @@ export interface Calls {
       types?: string[]
       sender?: string
       tags?: string[]
+      /** Return the tags of each message */
       withTags?: boolean
       hasAttachments?: boolean
       attachmentTypes?: ('image' | 'video' | 'audio' | 'file')[]
@@ -3279,6 +3283,7 @@ export interface Calls {
       types?: string[]
       sender?: string
       tags?: string[]
+      /** Return the tags of each message */
       withTags?: boolean
       hasAttachments?: boolean
       attachmentTypes?: ('image' | 'video' | 'audio' | 'file')[]
@@ -3391,7 +3396,7 @@ export interface Calls {
       }
     }
   }
-  /** List the lists of moderation rules, newest first. One’s own, then the predefined ones. */
+  /** List the lists of moderation rules, newest first. Those of the app, then the predefined ones. */
   'GET /moderation/keywords': {
     input: {
       limit?: number
@@ -3539,7 +3544,7 @@ export interface Calls {
       }
     }
   }
-  /** List the reasons for flagging messages. The predefined ones, then one’s own, the oldest first. */
+  /** List the reasons for flagging messages. The predefined ones, then those of the app, the oldest first. */
   'GET /moderation/reasons': {
     input: {
       limit?: number
@@ -3591,7 +3596,7 @@ export interface Calls {
       }
     }
   }
-  /** List moderation rules, newest first. One’s own, then the predefined ones. */
+  /** List moderation rules, newest first. Those of the app, then the predefined ones. */
   'GET /moderation/rules': {
     input: {
       limit?: number
@@ -4595,6 +4600,7 @@ export interface Calls {
       types?: string[]
       sender?: string
       tags?: string[]
+      /** Return the tags of each message */
       withTags?: boolean
       hasAttachments?: boolean
       attachmentTypes?: ('image' | 'video' | 'audio' | 'file')[]
@@ -5524,7 +5530,7 @@ export interface Calls {
       }
     }
   }
-  /** Create a webhook. An app can have 25. The response contains the secret that deliveries are signed with; it is not shown again. */
+  /** Create a webhook. An app can have 25 unless its settings say otherwise. The response contains the secret that deliveries are signed with; it is not shown again. */
   'POST /apps/{appId}/webhooks': {
     input: {
       /** The app that the API key belongs to */
@@ -5795,7 +5801,7 @@ export interface Calls {
       }>
     }
   }
-  /** Create a group, with its first members. The owner is the acting user, else the user in owner, else app_system. A user who becomes the owner is also an admin of the group, and the response shows the group as they see it. The four lists of members can have 25 users in all; a user in several lists gets the highest scope. */
+  /** Create a group, with its first members. The owner is the acting user, else the user in owner, else app_system. A user who becomes the owner is also an admin of the group, and the response shows the group as they see it. The four lists of members can have at most 25 users in all unless the app's settings say otherwise; a user in several lists gets the highest scope. */
   'POST /groups': {
     input: {
       guid: string
@@ -5898,7 +5904,7 @@ export interface Calls {
       data: Outcome
     }
   }
-  /** Add members, ban users, or join a group. With at least one of the four lists, adds and bans up to 25 users in all, and returns the outcome for each user under the same keys. A user in several lists gets the highest scope and is not banned. Without any list, the acting user joins the group (with its password, if it has one), and the response is the action message. */
+  /** Add members, ban users, or join a group. With at least one of the four lists, adds and bans users, at most 25 in all unless the app's settings say otherwise, and returns the outcome for each user under the same keys. A user in several lists gets the highest scope and is not banned. Without any list, the acting user joins the group (with its password, if it has one), and the response is the action message. */
   'POST /groups/{guid}/members': {
     input: {
       guid: string
@@ -5977,7 +5983,7 @@ export interface Calls {
     }
     answer: Outcome
   }
-  /** Pin a message in its conversation. Pins as the acting user, or without onBehalfOf as the app. Pinning a pinned message changes nothing. A conversation can have 100 pinned messages. */
+  /** Pin a message in its conversation. Pins as the acting user, or without onBehalfOf as the app. Pinning a pinned message changes nothing. A conversation can have 100 pinned messages unless the app's settings say otherwise. */
   'POST /messages/{messageId}/pin': {
     input: {
       /** Message id */
@@ -5999,7 +6005,7 @@ export interface Calls {
       data: Message
     }
   }
-  /** Save a message for the acting user. Only the acting user sees which messages they have saved. A user can save 100 messages unless the settings of the app say otherwise. */
+  /** Save a message for the acting user. Only the acting user sees which messages they have saved. A user can save 100 messages unless the app's settings say otherwise. */
   'POST /messages/{messageId}/save': {
     input: {
       /** Message id */
@@ -7012,7 +7018,7 @@ export interface Calls {
   'POST /users/{uid}/friends': {
     input: {
       uid: string
-      /** At most 25, unless the app sets another limit (maxFriendsPerRequest) */
+      /** At most 25, unless the app's settings say otherwise */
       accepted?: string[]
       addToConversations?: boolean
     }
@@ -7026,7 +7032,7 @@ export interface Calls {
       }
     }
   }
-  /** Create a webhook (short path). An app can have 25. The response contains the secret that deliveries are signed with; it is not shown again. */
+  /** Create a webhook (short path). An app can have 25 unless its settings say otherwise. The response contains the secret that deliveries are signed with; it is not shown again. */
   'POST /webhooks': {
     input: {
       id: string
@@ -7326,7 +7332,7 @@ export interface Calls {
       }
     }
   }
-  /** Edit a message. Properties sent in data replace those of the message; tags replace its tags. What the message then says must be something its sender may send. Returns the action message of the edit; the edited message is in its data.entities.on. */
+  /** Edit a message. Only the sender of a message and the app can edit it. Properties sent in data replace those of the message; tags replace its tags. What the message then says must be something its sender may send. Returns the action message of the edit; the edited message is in its data.entities.on. */
   'PUT /messages/{messageId}': {
     input: {
       /** Message id */
@@ -7926,7 +7932,7 @@ export interface Calls {
 
 /** Every operation of the admin API, besides those of the contract that it has for each app. */
 export interface AdminCalls {
-  /** Delete an app, with everything in it, after seven days. Until `deletesAt` it is paused, and can be taken back. Then it is removed in small steps: users, groups, messages, files, settings, keys, its audit log. That it was removed stays in the audit log of the deployment. */
+  /** Delete an app, with everything in it, after seven days. Until `deletesAt` it is paused, and the deletion can be cancelled. Then it is removed in small steps: users, groups, messages, files, settings, keys, its audit log. That it was removed stays in the audit log of the deployment. */
   'DELETE /apps/{appId}': {
     input: {
       appId: string
@@ -7983,7 +7989,7 @@ export interface AdminCalls {
       }
     }
   }
-  /** End the link of the own account with OpenID Connect. For accounts with a password. Sessions go on. */
+  /** Unlink your account from OpenID Connect. For accounts with a password. Sessions stay open. */
   'DELETE /link': {
     input: {
       password: string
@@ -8014,7 +8020,7 @@ export interface AdminCalls {
       }
     }
   }
-  /** End one of the own sessions. */
+  /** End one of your sessions. */
   'DELETE /sessions/{id}': {
     input: {
       id: string
@@ -8025,7 +8031,7 @@ export interface AdminCalls {
       }
     }
   }
-  /** Delete one of the own personal tokens. */
+  /** Delete one of your personal tokens. */
   'DELETE /tokens/{id}': {
     input: {
       id: string
@@ -8047,7 +8053,7 @@ export interface AdminCalls {
       }
     }
   }
-  /** List the apps that the operator has to do with, by ID. */
+  /** List the apps that you can access, by ID. */
   'GET /apps': {
     input: {
       /** A part of the ID */
@@ -8095,7 +8101,7 @@ export interface AdminCalls {
       }
     }
   }
-  /** Wait until something happens in the app. Answers as soon as something happens, without saying what, or when the time is over. Whoever shows a list asks for it again then, and need not ask every few seconds. An operator who waits many times at once is answered early. */
+  /** Wait until something happens in the app. Answers as soon as something happens, without saying what, or when the time is over. A page that shows a list asks for it again then, instead of every few seconds. An operator with many such requests at once is answered early. */
   'GET /apps/{appId}/changes': {
     input: {
       appId: string
@@ -8111,7 +8117,7 @@ export interface AdminCalls {
       }
     }
   }
-  /** How an app does: its webhooks, notifications, files and moderation. */
+  /** Health of an app: its webhooks, notifications, files and moderation. */
   'GET /apps/{appId}/health': {
     input: {
       appId: string
@@ -8126,7 +8132,7 @@ export interface AdminCalls {
           /** What was looked at, such as `database` or `webhooks` */
           check: string
           state: 'ok' | 'warning' | 'failing'
-          /** How it stands, in a sentence */
+          /** What was found, in a sentence */
           says: string
           /** Since when it is so, where that is known, epoch seconds */
           since?: number
@@ -8135,7 +8141,7 @@ export interface AdminCalls {
           /** The first 20 of those that fail */
           concerned?: {
             appId: string
-            /** Of the webhook, or channel and id of the provider */
+            /** Id of the webhook, or channel and id of the provider */
             id: string
             says: string
             /** Since when, epoch seconds */
@@ -8178,7 +8184,7 @@ export interface AdminCalls {
       }
     }
   }
-  /** The rate limits that hold for an app, and how long things of it are kept. As the deployment is configured (`RATE_LIMITS`, `EVENTS_RETENTION_DAYS`, `AUDIT_RETENTION_DAYS`), and as the app has set it (`notificationLogDays`). */
+  /** The rate limits of an app, and how long its data is kept. As the deployment is configured (`RATE_LIMITS`, `EVENTS_RETENTION_DAYS`, `AUDIT_RETENTION_DAYS`), and as the app has set it (`notificationLogDays`). */
   'GET /apps/{appId}/limits': {
     input: {
       appId: string
@@ -8190,7 +8196,7 @@ export interface AdminCalls {
           /** As `RATE_LIMITS` names it */
           name: string
           perMinute: number
-          /** As many at once, after a while without any */
+          /** How many may come at once, after a while without any */
           burst: number
           /** Defaults do not count what is done with a fullAccess key */
           isDefault: boolean
@@ -8203,7 +8209,7 @@ export interface AdminCalls {
       }
     }
   }
-  /** List what the operator may read at the moment. */
+  /** List what you may read at the moment. */
   'GET /apps/{appId}/readings': {
     input: {
       appId: string
@@ -8346,7 +8352,7 @@ export interface AdminCalls {
       }
     }
   }
-  /** How the deployment does, and what to do about what is wrong. The database, Redis, jobs, the event log, the disk and the clock as the process that answers sees them, and webhooks, notification providers, moderation engines and queues of all apps. It answers 503 while the database is unavailable. */
+  /** Health of the deployment, and what to do about what is wrong. The database, Redis, jobs, the event log, the disk and the clock as the process that answers sees them, and webhooks, notification providers, moderation engines and queues of all apps. It answers 503 while the database is unavailable. */
   'GET /health': {
     input: object
     answer: {
@@ -8359,7 +8365,7 @@ export interface AdminCalls {
           /** What was looked at, such as `database` or `webhooks` */
           check: string
           state: 'ok' | 'warning' | 'failing'
-          /** How it stands, in a sentence */
+          /** What was found, in a sentence */
           says: string
           /** Since when it is so, where that is known, epoch seconds */
           since?: number
@@ -8368,7 +8374,7 @@ export interface AdminCalls {
           /** The first 20 of those that fail */
           concerned?: {
             appId: string
-            /** Of the webhook, or channel and id of the provider */
+            /** Id of the webhook, or channel and id of the provider */
             id: string
             says: string
             /** Since when, epoch seconds */
@@ -8385,7 +8391,7 @@ export interface AdminCalls {
           /** How long it took to answer, in milliseconds */
           answersInMs: number
           connections: number
-          /** As many as it allows, those of others included */
+          /** How many it allows, those of other programs included */
           mostConnections: number
         }
         storage: {
@@ -8440,7 +8446,7 @@ export interface AdminCalls {
       data: Me
     }
   }
-  /** List the own sessions, newest first. */
+  /** List your sessions, newest first. */
   'GET /sessions': {
     input: object
     answer: {
@@ -8472,7 +8478,7 @@ export interface AdminCalls {
       }
     }
   }
-  /** List the own personal tokens, newest first. */
+  /** List your personal tokens, newest first. */
   'GET /tokens': {
     input: object
     answer: {
@@ -8508,7 +8514,7 @@ export interface AdminCalls {
       }
     }
   }
-  /** Look what an import would make of records, without storing anything. Each record is checked by the rules of the import, and what it names is looked up in the app. The answer has one entry for each record, in their order. */
+  /** Check what an import would make of records, without storing anything. Each record is checked by the rules of the import, and what it names is looked up in the app. The answer has one entry for each record, in their order. */
   'POST /apps/{appId}/import-checks': {
     input: {
       appId: string
@@ -8559,7 +8565,7 @@ export interface AdminCalls {
       }
     }
   }
-  /** Begin to read what people wrote, for an hour. Until then texts are left out of whatever an operator is answered. The reason is recorded in the audit log of the app. Opened again, it lasts an hour from then on. */
+  /** Begin to read what people wrote, for an hour. Until then texts are left out of all answers. The reason is recorded in the audit log of the app. Opened again, it lasts an hour from then on. */
   'POST /apps/{appId}/readings': {
     input: {
       appId: string
@@ -8579,7 +8585,7 @@ export interface AdminCalls {
       }
     }
   }
-  /** Let a paused app go on. */
+  /** Resume a paused app. */
   'POST /apps/{appId}/resume': {
     input: {
       appId: string
@@ -8601,7 +8607,7 @@ export interface AdminCalls {
       }
     }
   }
-  /** Take back that an app is deleted. It stays paused until it is resumed. Once its removal has begun it cannot be taken back. */
+  /** Cancel the deletion of an app. The app stays paused until it is resumed. Once the removal has begun, it cannot be cancelled. */
   'POST /apps/{appId}/undelete': {
     input: {
       appId: string
@@ -8667,7 +8673,7 @@ export interface AdminCalls {
       role: 'owner' | 'developer' | 'moderator' | 'support'
       /** Ids of apps; `null` for all apps, those to come included */
       apps?: string[] | null
-      /** As the role has it, unless it is set */
+      /** Default: as the role says */
       mayRead?: boolean
     }
     answer: {
@@ -8692,7 +8698,7 @@ export interface AdminCalls {
   /** Create the account that an invitation is for. The answer sets the cookie of a session. */
   'POST /invitations/accept': {
     input: {
-      /** What stands behind `=` in the address */
+      /** The part of the address after `=` */
       token: string
       name: string
       /** At least 12 characters */
@@ -8702,7 +8708,7 @@ export interface AdminCalls {
       data: Me
     }
   }
-  /** Begin to link the own account with OpenID Connect. As `POST /sign-in/provider`. It is finished by `POST /link/confirm`. */
+  /** Begin to link your account with OpenID Connect. As `POST /sign-in/provider`. `POST /link/confirm` finishes it. */
   'POST /link': {
     input: {
       password: string
@@ -8714,7 +8720,7 @@ export interface AdminCalls {
       }
     }
   }
-  /** Link the own account with whom the OpenID Connect provider led back. From then on they sign in by it, too. Their e-mail address there need not be the one of the account. */
+  /** Finish linking your account with OpenID Connect. From then on you can sign in with it, too. Your e-mail address there need not be that of the account. */
   'POST /link/confirm': {
     input: {
       state: string
@@ -8739,7 +8745,7 @@ export interface AdminCalls {
       data: Me
     }
   }
-  /** Sign in by what the OpenID Connect provider led back with. The answer sets the cookie of a session. Whoever comes for the first time needs an invitation of the e-mail address that the provider has verified; it makes the account, which is theirs from then on, whatever their address. No code of an authenticator app is asked for: a second factor is the business of the provider. */
+  /** Finish signing in by OpenID Connect. The answer sets the cookie of a session. Whoever comes for the first time needs an invitation of the e-mail address that the provider has verified; it makes the account, which is theirs from then on, whatever their address. No code of an authenticator app is asked for: a second factor is the business of the provider. */
   'POST /session/provider': {
     input: {
       state: string
@@ -8772,7 +8778,7 @@ export interface AdminCalls {
   /** Create the first owner. With the token of the one-time address that a service without operators prints at its start, or that `parley operators setup` prints. The answer sets the cookie of a session. */
   'POST /setup': {
     input: {
-      /** What stands behind `=` in the address */
+      /** The part of the address after `=` */
       token: string
       email: string
       name: string
@@ -8823,7 +8829,7 @@ export interface AdminCalls {
       }
     }
   }
-  /** Begin to use an authenticator app. Gives the secret for the app. It is asked for at sign-in once a code of it was confirmed. */
+  /** Begin to use an authenticator app. Returns the secret for the authenticator app. Once you have confirmed a code, each sign-in asks for one. */
   'POST /totp': {
     input: {
       password: string
@@ -8835,7 +8841,7 @@ export interface AdminCalls {
       }
     }
   }
-  /** Confirm the authenticator app by a code of it. */
+  /** Confirm the authenticator app with a code. */
   'POST /totp/confirm': {
     input: {
       /** Six digits of the authenticator app */
@@ -8861,7 +8867,7 @@ export interface AdminCalls {
       data: Operator
     }
   }
-  /** Change the own password. All other sessions end. */
+  /** Change your password. All other sessions end. */
   'PUT /password': {
     input: {
       current: string

@@ -159,7 +159,7 @@ export const errors = {
   ERR_RULE_ALREADY_EXISTS: { status: 409, message: 'A moderation rule with this ID already exists.' },
   ERR_KEYWORD_ALREADY_EXISTS: { status: 409, message: 'A list with this ID already exists.' },
   ERR_REASON_ALREADY_EXISTS: { status: 409, message: 'A reason with this ID already exists.' },
-  ERR_DRY_RUN_NOT_FOUND: { status: 404, message: 'This rule was not tried on messages yet.' },
+  ERR_DRY_RUN_NOT_FOUND: { status: 404, message: 'This rule has not been tried on messages yet.' },
   ERR_RULE_NOT_FOUND: { status: 404, message: 'This moderation rule does not exist.' },
   ERR_KEYWORD_NOT_FOUND: { status: 404, message: 'This list does not exist.' },
   ERR_REASON_NOT_FOUND: { status: 404, message: 'This reason does not exist.' },
@@ -263,13 +263,13 @@ export const errors = {
   ERR_OPERATOR_DISABLED: { status: 403, message: 'This account is disabled.' },
   ERR_IDENTITY_NOT_FOUND: { status: 404, message: 'This account is not linked.' },
   ERR_IDENTITY_ALREADY_EXISTS: { status: 409, message: 'This account is linked already.' },
-  ERR_READING_REQUIRED: { status: 403, message: 'Say first why you want to read this.' },
+  ERR_READING_REQUIRED: { status: 403, message: 'Give a reason before you read this.' },
   ERR_DOCTOR_RUNS: { status: 409, message: 'The doctor is running already.' },
   ERR_APP_ALREADY_EXISTS: { status: 409, message: 'An app with this ID already exists.' },
   ERR_APP_ALREADY_PAUSED: { status: 409, message: 'This app is paused already.' },
   ERR_APP_NOT_PAUSED: { status: 409, message: 'This app is not paused.' },
-  ERR_APP_ALREADY_DELETED: { status: 409, message: 'This app is to be deleted already.' },
-  ERR_APP_NOT_DELETED: { status: 409, message: 'This app is not to be deleted.' },
+  ERR_APP_ALREADY_DELETED: { status: 409, message: 'This app is already scheduled for deletion.' },
+  ERR_APP_NOT_DELETED: { status: 409, message: 'This app is not scheduled for deletion.' },
   ERR_DEFAULT_APP_DELETE_DENIED: { status: 403, message: 'The default app cannot be deleted.' },
 } as const satisfies Record<string, { status: number; message: string }>
 
@@ -349,6 +349,12 @@ export function badRequest(flaws: readonly ErrorDetail[], code: ErrorCode = 'ERR
 /** The 400 `ERR_BAD_REQUEST` for a limit of an app without a code of its own. @param what in the plural: `webhooks` */
 export function appLimitReached(limit: number, what: string): ApiError {
   return new ApiError('ERR_BAD_REQUEST', `This app can have at most ${limit} ${what}.`)
+}
+
+/** The 400 `ERR_BAD_REQUEST` for a request that names too many users. @param path where they are listed */
+export function tooManyUsers(path: string, named: number, most: number): ApiError {
+  const message = `names ${named} users; at most ${most} are allowed`
+  return new ApiError('ERR_BAD_REQUEST', `The request ${message}.`, [{ path, message }])
 }
 
 /** Shortens what the client sent before it is quoted in an error. */

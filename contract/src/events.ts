@@ -102,7 +102,7 @@ const RescopedMember = Type.Object(
   { additionalProperties: false },
 )
 
-const PassedOnGroup = Type.Object(
+const TransferredGroup = Type.Object(
   { ...ToldGroup.properties, owner: Type.String(), oldOwner: Type.String() },
   { additionalProperties: false },
 )
@@ -184,7 +184,7 @@ export const eventData = {
   group_created: Type.Object({ group: ToldGroup, members: Users }),
   group_updated: GroupEvent,
   group_deleted: GroupEvent,
-  group_owner_transferred: Type.Object({ group: PassedOnGroup }),
+  group_owner_transferred: Type.Object({ group: TransferredGroup }),
   group_member_joined: OwnMemberEvent,
   group_member_left: OwnMemberEvent,
   group_member_added: MemberEvent,

@@ -3,7 +3,8 @@ const MB = 1024 * KB
 
 /**
  * The limits of the contract. Lengths are in characters (code points of the text as sent), sizes in bytes of UTF-8.
- * Exceeding a limit without an error code of its own is a 400 `ERR_BAD_REQUEST` that names the limit.
+ * Exceeding a limit without an error code of its own is a 400 `ERR_BAD_REQUEST` that names the limit. Where the app
+ * (`app-settings.ts`) or the service (docs/configuration.md) has a setting for a limit, the figure here is its default.
  *
  * Hosted services also stop counting unread messages and receipts above 300 members, and typing above 1,000 users
  * online. There are no such limits here: these figures are exact at any size.
@@ -61,7 +62,7 @@ export const limits = {
   membersPerRequest: 25,
   /** Friends of one user. */
   friendsPerUser: 1000,
-  /** Uids in one request that adds friends. */
+  /** Uids in one request that adds or removes friends. */
   friendsPerRequest: 25,
 
   // Messages and conversations
@@ -121,7 +122,7 @@ export const limits = {
 
   // Data import
 
-  /** Records in one call; a setting can change it. */
+  /** Records in one call. */
   importRecords: 1000,
   /** Highest id of a message that an import takes as it is. */
   importedMessageId: 999_999_999_999,
@@ -140,13 +141,13 @@ export const limits = {
     upload: 100 * MB,
   },
 
-  /** Megabytes that one user can upload on one day; a setting of the app can change it. */
+  /** Megabytes that one user can upload on one day. */
   uploadMegabytesPerDay: 2000,
 
   /** Members and items of all objects and lists in a JSON body, but in data import; beyond it 413 `ERR_BAD_REQUEST`. */
   bodyMembers: 10_000,
 
-  /** Requests per minute; beyond it 429 `ERR_TOO_MANY_REQUESTS`. Settings can change them. */
+  /** Requests per minute; beyond it 429 `ERR_TOO_MANY_REQUESTS`. */
   requestsPerMinute: {
     /** Logging in, creating and deleting users, creating, joining and leaving groups; per app. */
     core: 10_000,
@@ -172,7 +173,7 @@ export const limits = {
     passwordLength: 100,
     /** Seconds within which the endpoint must respond. */
     timeoutSeconds: 2,
-    /** Seconds between attempts with `retryOnFailure`; the first two are set by the contract. A setting can change them. */
+    /** Seconds between attempts with `retryOnFailure`; the first two are set by the contract. */
     retryDelaysSeconds: [10, 30, 300, 1800, 7200, 18_000, 36_000, 36_000],
   },
 

@@ -11,7 +11,7 @@ import { roleTable } from './permissions/role.ts'
 import { deniedByDefault, scopeTable } from './permissions/scope.ts'
 
 export {
-  type MessageTraits,
+  type MessageKind,
   messageSendDenial,
   type Permissions,
   permissionAllows,

@@ -95,7 +95,10 @@ const descriptions = {
 type ByCategory = typeof descriptions
 export type TriggerId = { [Category in TriggerCategory]: keyof ByCategory[Category] & string }[TriggerCategory]
 
-/** Every trigger, each id once. Triggers of calls, meetings and campaigns are accepted but never fire. */
+/** Categories whose triggers are accepted, and never fire here. */
+export const silentCategories: readonly TriggerCategory[] = ['call', 'meeting', 'campaign']
+
+/** Every trigger, each id once. */
 export const triggers: readonly Trigger[] = Object.entries(descriptions).flatMap(([category, byId]) =>
   Object.entries(byId).map(([id, description]) => ({ id, category: category as TriggerCategory, description })),
 )

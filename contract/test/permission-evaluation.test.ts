@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import {
-  type MessageTraits,
+  type MessageKind,
   messageSendDenial,
   type Permissions,
   permissionAllows,
   permissionList,
 } from '../src/permissions.ts'
 
-const text: MessageTraits = { category: 'message', type: 'text', mimeTypes: [] }
-const poll: MessageTraits = { category: 'custom', type: 'extension_poll', mimeTypes: [] }
-const form: MessageTraits = { category: 'interactive', type: 'form', mimeTypes: [] }
-const files = (...mimeTypes: string[]): MessageTraits => ({ category: 'message', type: 'file', mimeTypes })
+const text: MessageKind = { category: 'message', type: 'text', mimeTypes: [] }
+const poll: MessageKind = { category: 'custom', type: 'extension_poll', mimeTypes: [] }
+const form: MessageKind = { category: 'interactive', type: 'form', mimeTypes: [] }
+const files = (...mimeTypes: string[]): MessageKind => ({ category: 'message', type: 'file', mimeTypes })
 
 describe('a permission', () => {
   test('takes its default only while nothing is set', () => {
@@ -61,7 +61,7 @@ describe('a list of a permission', () => {
 })
 
 describe('sending a message', () => {
-  test.each<[string, Permissions, MessageTraits, string | undefined]>([
+  test.each<[string, Permissions, MessageKind, string | undefined]>([
     ['nothing is set', {}, text, undefined],
     ['sending is denied', { sendMessage: 'deny' }, text, 'sendMessage'],
     ['only replies are denied', { sendThreadedMessage: 'deny' }, text, undefined],

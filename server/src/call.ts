@@ -3,7 +3,7 @@ import type { App, Caller } from './chat/identity.ts'
 import type { JsonText } from './chat/json.ts'
 import type { KnownEntity } from './chat/messages/entity-cache.ts'
 import type { RolePolicy } from './chat/roles/policies.ts'
-import type { ToldUser, UserRow } from './chat/users/rows.ts'
+import type { RevisedUser, UserRow } from './chat/users/rows.ts'
 import type { Context } from './context.ts'
 import type { UploadedFile } from './media/library.ts'
 
@@ -49,15 +49,16 @@ export type RecalledCall<O extends Operation> = Pick<Call<O>, 'app' | 'caller' |
 /** Who acts, as far as is remembered. */
 export interface RecalledActor {
   readonly uid: string
-  /** At which they are remembered; 0 where they are not. */
+  /** The revision of them that is remembered; 0 where none is. */
   readonly revision: number
-  /** What was set on their role. */
+  /** What was set on their role then. */
   readonly policy: RolePolicy | undefined
   /**
-   * Who they are by what a statement has told of them, undefined if that there is no such user.
+   * Who they are now.
+   * @param told what a statement has returned about them; undefined: it found no such user
    * @returns undefined where they may not make the call
    */
-  confirm(told: ToldUser | undefined): Promise<ConfirmedActor | undefined>
+  confirm(told: RevisedUser | undefined): Promise<ConfirmedActor | undefined>
 }
 
 /** Who acts, known and active, and allowed to make the call. */
@@ -69,11 +70,15 @@ export interface ConfirmedActor {
 
 export interface RouteOptions<O extends Operation = Operation> {
   /**
-   * Answers what is asked most, without reading who acts before: what it reads tells whether they are as remembered. It refuses
-   * nothing. Where anything is not as it would have to be, it gives no answer, and the operation is carried out as usual.
+   * A fast path for what is asked most: one statement that answers, and also tells whether the acting user still is as they are
+   * remembered. It refuses nothing: where a rule might refuse or hide something, it returns undefined, and the handler is called
+   * as usual.
    */
   shortcut?(call: RecalledCall<O>, context: Context): Promise<AnswerOf<O> | Serialized<AnswerOf<O>> | undefined>
-  /** The operation's own transaction checks that the acting user is known and active; the kernel need not. */
+  /**
+   * The operation checks the acting user itself, in its own transaction: that they are known and active, and what their role
+   * denies. The router does neither (http/operations.ts); it takes a form only from somebody it has checked.
+   */
   readonly checksActor?: boolean
   /** The members of the body hold records, each of which the operation checks by itself: one cannot fail the others. */
   readonly takesRecords?: boolean

@@ -65,7 +65,7 @@ export interface Context {
   readonly engineSettings: EngineSettingsStore
   /** What users can give as reasons for flagging. */
   readonly flagReasons: ReasonsStore
-  /** What they are asked. */
+  /** The questions that wait for those engines. */
   readonly questions: Questions
   /** What each app has decided about its notifications. */
   readonly notificationSettings: NotificationSettingsStore

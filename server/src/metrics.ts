@@ -37,7 +37,7 @@ export interface Metrics {
   readonly batches: Histogram<'writer'>
   /** How much this process was asked by clients so far; what gives way to them looks at it. */
   readonly demand: Demand
-  /** What is answered to who asks: this process's, or those of all workers of this machine. */
+  /** What `GET /metrics` answers: the figures of this process, or of all workers of this machine. */
   text(): Promise<string | undefined>
 }
 

@@ -13,7 +13,7 @@ export interface PageRequest {
   readonly maxCounted?: number | undefined
 }
 
-export const defaultPerPage = 100
+const defaultPerPage = 100
 
 interface PageQuery {
   readonly page?: number

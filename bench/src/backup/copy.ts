@@ -4,12 +4,6 @@ import { pipeline } from 'node:stream/promises'
 import pg from 'pg'
 import { from, to } from 'pg-copy-streams'
 
-/** A table of the world, with what it weighs as text. */
-export interface CopiedTable {
-  readonly name: string
-  readonly bytes: number
-}
-
 /** How long plain COPY takes over one connection, and how much it moves. Seconds, bytes. */
 export interface Copied {
   readonly seconds: number

@@ -29,7 +29,7 @@ const limit = 30
 const newest = `affix=prepend&limit=${limit}`
 
 /** The pages that chats ask for most, of what the first round has imported. */
-export function pageKinds(bench: Bench): PageKind[] {
+function pageKinds(bench: Bench): PageKind[] {
   let older: Promise<PageRequest[]> | undefined
   return [
     {

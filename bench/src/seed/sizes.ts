@@ -13,7 +13,7 @@ export interface WorldSizes {
 }
 
 /** A million messages, 100,000 users, one of them in 2,000 groups and 3,000 one-to-one conversations. */
-export const fullWorld: WorldSizes = {
+const fullWorld: WorldSizes = {
   users: 100_000,
   messages: 1_000_000,
   groups: 5000,

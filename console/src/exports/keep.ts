@@ -60,7 +60,7 @@ export class NothingKept extends Error {
 }
 
 /** The browser has no room left. */
-export class NoRoom extends Error {
+class NoRoom extends Error {
   constructor(cause: unknown) {
     super(
       'The browser has no room left for it. Download the files that are whole, discard it, and use the command “parley export”.',

@@ -10,7 +10,7 @@ import { EventView } from '../ui/EventView.tsx'
 import { follow } from '../ui/live.ts'
 import { Page, SmallTable, Time } from '../ui/page.tsx'
 import { Loaded, Problem } from '../ui/states.tsx'
-import { silent, useTriggers } from '../ui/triggers.ts'
+import { isSilent, useTriggers } from '../ui/triggers.ts'
 
 /** So many are shown: the page does not grow for ever. */
 const mostShown = 200
@@ -20,7 +20,7 @@ const againMs = [200, 500, 1_500]
 type Trigger = PulledEvent['trigger']
 
 /** The legacy envelope has names of its own for what is listed under others. */
-const isPulled = ({ category }: { readonly category: string }) => category !== 'legacy' && !silent.includes(category)
+const isPulled = ({ category }: { readonly category: string }) => category !== 'legacy' && !isSilent(category)
 
 /** What happens in an app, as it happens. */
 export function Events() {

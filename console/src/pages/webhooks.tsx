@@ -16,7 +16,7 @@ import { Facts, Page, Section, Status, Time } from '../ui/page.tsx'
 import { Secret } from '../ui/Secret.tsx'
 import { Loaded } from '../ui/states.tsx'
 import { Table } from '../ui/Table.tsx'
-import { legacy, silent, useTriggers } from '../ui/triggers.ts'
+import { isLegacy, isSilent, useTriggers } from '../ui/triggers.ts'
 
 const pendingMs = 3_000
 /** A delivery begins a moment after its event, and ends when the endpoint has answered. */
@@ -31,11 +31,11 @@ function useFields(version: number): readonly Field[] {
     {
       ...{ name: 'triggers', label: 'Triggers', kind: 'choices', hint: 'The events that it is called for' },
       options: triggers
-        .filter(({ id, category }) => (version === 1 ? legacy.includes(id) : category !== 'legacy'))
+        .filter(({ id, category }) => (version === 1 ? isLegacy(id) : category !== 'legacy'))
         .map(({ id, category, description }) => ({
           value: id,
           label: `${id}: ${description}`,
-          group: silent.includes(category) ? `${category} (never fires in this service)` : category,
+          group: isSilent(category) ? `${category} (never fires in this service)` : category,
         })),
     },
     { name: 'retryOnFailure', label: 'Retry what fails', kind: 'yes' },
@@ -45,7 +45,7 @@ function useFields(version: number): readonly Field[] {
   ]
 }
 
-export function webhookAddress(appId: string, id: string): string {
+function webhookAddress(appId: string, id: string): string {
   return `/apps/${encodeURIComponent(appId)}/webhooks/${encodeURIComponent(id)}`
 }
 

@@ -1,3 +1,4 @@
+import { legacyTriggerIds, silentCategories } from '@parley/contract/triggers'
 import { useQuery } from '@tanstack/react-query'
 import { useApp } from '../shell/session.tsx'
 
@@ -11,13 +12,8 @@ export function useTriggers() {
   })
 }
 
-/** Groups of triggers that are accepted and never fire. */
-export const silent: readonly string[] = ['call', 'meeting', 'campaign']
+/** Whether triggers of a category never fire. */
+export const isSilent = (category: string) => (silentCategories as readonly string[]).includes(category)
 
-/** What a webhook of version 1 may be called for. */
-export const legacy: readonly string[] = [
-  ...['before_message', 'after_message', 'message_delivery_receipt', 'message_read_receipt'],
-  'user_connection_status_change',
-  ...['moderation_engine_approved', 'moderation_engine_blocked', 'moderation_engine_failed'],
-  'moderation_manual_approved',
-]
+/** Whether a webhook of version 1 may be called for a trigger. */
+export const isLegacy = (trigger: string) => (legacyTriggerIds as readonly string[]).includes(trigger)

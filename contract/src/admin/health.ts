@@ -10,7 +10,7 @@ const State = oneOf('ok', 'warning', 'failing')
 
 const Concerned = Type.Object({
   appId: Type.String(),
-  id: Type.String({ description: 'Of the webhook, or channel and id of the provider' }),
+  id: Type.String({ description: 'Id of the webhook, or channel and id of the provider' }),
   says: Type.String(),
   since: Type.Optional(Epoch('Since when')),
 })
@@ -18,7 +18,7 @@ const Concerned = Type.Object({
 const Check = Type.Object({
   check: Type.String({ description: 'What was looked at, such as `database` or `webhooks`' }),
   state: State,
-  says: Type.String({ description: 'How it stands, in a sentence' }),
+  says: Type.String({ description: 'What was found, in a sentence' }),
   since: Type.Optional(Epoch('Since when it is so, where that is known')),
   advice: Type.Optional(Type.String({ description: 'What to do; absent where all is well' })),
   concerned: Type.Optional(Type.Array(Concerned, { description: 'The first 20 of those that fail' })),
@@ -42,7 +42,7 @@ export const getHealth = defineAdminOperation({
   area: 'Health',
   method: 'GET',
   path: '/health',
-  summary: 'How the deployment does, and what to do about what is wrong',
+  summary: 'Health of the deployment, and what to do about what is wrong',
   description:
     'The database, Redis, jobs, the event log, the disk and the clock as the process that answers sees them, and webhooks, notification providers, moderation engines and queues of all apps. It answers 503 while the database is unavailable.',
   access: 'health',
@@ -58,7 +58,7 @@ export const getHealth = defineAdminOperation({
         bytes: Bytes('Size of the database'),
         answersInMs: Type.Number({ description: 'How long it took to answer, in milliseconds' }),
         connections: Type.Integer(),
-        mostConnections: Type.Integer({ description: 'As many as it allows, those of others included' }),
+        mostConnections: Type.Integer({ description: 'How many it allows, those of other programs included' }),
       }),
       storage: Type.Object({
         bytes: Bytes('Files of all apps'),
@@ -78,7 +78,7 @@ export const getAppHealth = defineAdminOperation({
   area: 'Health',
   method: 'GET',
   path: '/apps/{appId}/health',
-  summary: 'How an app does: its webhooks, notifications, files and moderation',
+  summary: 'Health of an app: its webhooks, notifications, files and moderation',
   access: 'look',
   params: Type.Object({ appId: Type.String() }),
   query: NoQuery,
@@ -181,7 +181,7 @@ export const stopDoctor = defineAdminOperation({
 const RateLimitShown = Type.Object({
   name: Type.String({ description: 'As `RATE_LIMITS` names it' }),
   perMinute: Type.Integer(),
-  burst: Type.Integer({ description: 'As many at once, after a while without any' }),
+  burst: Type.Integer({ description: 'How many may come at once, after a while without any' }),
   isDefault: Type.Boolean({ description: 'Defaults do not count what is done with a fullAccess key' }),
 })
 
@@ -190,7 +190,7 @@ export const getAppLimits = defineAdminOperation({
   area: 'Health',
   method: 'GET',
   path: '/apps/{appId}/limits',
-  summary: 'The rate limits that hold for an app, and how long things of it are kept',
+  summary: 'The rate limits of an app, and how long its data is kept',
   description:
     'As the deployment is configured (`RATE_LIMITS`, `EVENTS_RETENTION_DAYS`, `AUDIT_RETENTION_DAYS`), and as the app has set it (`notificationLogDays`).',
   access: 'look',

@@ -26,7 +26,7 @@ export const checkImport = defineAdminOperation({
   area: 'Import',
   method: 'POST',
   path: '/apps/{appId}/import-checks',
-  summary: 'Look what an import would make of records, without storing anything',
+  summary: 'Check what an import would make of records, without storing anything',
   description:
     'Each record is checked by the rules of the import, and what it names is looked up in the app. The answer has one entry for each record, in their order.',
   access: 'manage',

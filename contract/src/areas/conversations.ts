@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { limits } from '../limits.ts'
 import { defineOperation } from '../operation.ts'
 import {
   Conversation,
@@ -37,9 +38,13 @@ export const listConversations = defineOperation({
   query: Type.Object({
     searchKey: Type.Optional(Type.String({ description: 'Part of the name of the other user or the group' })),
     conversationType: Type.Optional(oneOf('user', 'group')),
-    withTags: Type.Optional(Type.Boolean()),
+    withTags: Type.Optional(
+      Type.Boolean({ description: 'Return the tags that the participant gave each conversation' }),
+    ),
     tags: Type.Optional(Type.Array(Type.String(), { maxItems: 25 })),
-    withUserAndGroupTags: Type.Optional(Type.Boolean()),
+    withUserAndGroupTags: Type.Optional(
+      Type.Boolean({ description: 'Return the tags of the other user or of the group, too' }),
+    ),
     userTags: Type.Optional(Type.Array(Type.String(), { maxItems: 25 })),
     groupTags: Type.Optional(Type.Array(Type.String(), { maxItems: 25 })),
     unread: Type.Optional(Type.Boolean({ description: 'Only conversations with unread messages' })),
@@ -304,7 +309,7 @@ export const replaceAppPinnedConversations = defineOperation({
   method: 'PUT',
   path: '/conversations/pinned',
   summary: 'Set the conversations pinned for everyone',
-  description: 'Replaces the whole list; an empty one unpins all. An app can pin 5 unless its settings say otherwise.',
+  description: `Replaces the whole list; an empty one unpins all. An app can pin ${limits.pinnedConversationsPerApp} unless its settings say otherwise.`,
   access: {},
   onBehalfOf: 'ignored',
   params: NoParams,

@@ -1,11 +1,14 @@
 import { Type } from 'typebox'
+import { limits } from '../limits.ts'
 import { defineOperation } from '../operation.ts'
 import { enveloped, IdIn, NoParams, NoQuery, Outcome, pageQuery, syncPageOf, UidParams, User } from '../schemas.ts'
 import { OutcomeByUid } from './blocked-users.ts'
 
 const shared = { area: 'Friends', rateLimit: 'standard', errors: ['ERR_UID_NOT_FOUND'] } as const
 
-const Uids = Type.Array(IdIn, { description: 'At most 25, unless the app sets another limit (maxFriendsPerRequest)' })
+const Uids = Type.Array(IdIn, {
+  description: `At most ${limits.friendsPerRequest}, unless the app's settings say otherwise`,
+})
 
 const listQuery = Type.Object({
   searchKey: Type.Optional(Type.String({ description: 'Part of a uid or name' })),

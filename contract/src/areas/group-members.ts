@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { limits } from '../limits.ts'
 import { defineOperation } from '../operation.ts'
 import {
   enveloped,
@@ -55,8 +56,7 @@ export const addGroupMembers = defineOperation({
   method: 'POST',
   path: '/groups/{guid}/members',
   summary: 'Add members, ban users, or join a group',
-  description:
-    'With at least one of the four lists, adds and bans up to 25 users in all, and returns the outcome for each user under the same keys. A user in several lists gets the highest scope and is not banned. Without any list, the acting user joins the group (with its password, if it has one), and the response is the action message.',
+  description: `With at least one of the four lists, adds and bans users, at most ${limits.membersPerRequest} in all unless the app's settings say otherwise, and returns the outcome for each user under the same keys. A user in several lists gets the highest scope and is not banned. Without any list, the acting user joins the group (with its password, if it has one), and the response is the action message.`,
   rateLimit: 'core',
   params: GuidParams,
   query: NoQuery,

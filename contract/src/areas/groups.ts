@@ -60,8 +60,7 @@ export const createGroup = defineOperation({
   method: 'POST',
   path: '/groups',
   summary: 'Create a group, with its first members',
-  description:
-    'The owner is the acting user, else the user in owner, else app_system. A user who becomes the owner is also an admin of the group, and the response shows the group as they see it. The four lists of members can have 25 users in all; a user in several lists gets the highest scope.',
+  description: `The owner is the acting user, else the user in owner, else app_system. A user who becomes the owner is also an admin of the group, and the response shows the group as they see it. The four lists of members can have at most ${limits.membersPerRequest} users in all unless the app's settings say otherwise; a user in several lists gets the highest scope.`,
   rateLimit: 'core',
   params: NoParams,
   query: NoQuery,

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { limits } from '../limits.ts'
 import { defineOperation } from '../operation.ts'
 import { enveloped, Message, NoQuery, Outcome } from '../schemas.ts'
 import { sendMessage } from './messages.ts'
@@ -21,8 +22,7 @@ export const pinMessage = defineOperation({
   method: 'POST',
   path: '/messages/{id}/pin',
   summary: 'Pin a message in its conversation',
-  description:
-    'Pins as the acting user, or without onBehalfOf as the app. Pinning a pinned message changes nothing. A conversation can have 100 pinned messages.',
+  description: `Pins as the acting user, or without onBehalfOf as the app. Pinning a pinned message changes nothing. A conversation can have ${limits.pinnedMessagesPerConversation} pinned messages unless the app's settings say otherwise.`,
   onBehalfOf: 'optional',
   answer: enveloped(Message),
   errors: [
@@ -54,8 +54,7 @@ export const saveMessage = defineOperation({
   method: 'POST',
   path: '/messages/{id}/save',
   summary: 'Save a message for the acting user',
-  description:
-    'Only the acting user sees which messages they have saved. A user can save 100 messages unless the settings of the app say otherwise.',
+  description: `Only the acting user sees which messages they have saved. A user can save ${limits.savedMessagesPerUser} messages unless the app's settings say otherwise.`,
   onBehalfOf: 'required',
   answer: enveloped(Message),
   errors: [...errors, 'ERR_MESSAGE_ACTION_NOT_ALLOWED', 'ERR_SAVED_MESSAGES_LIMIT_EXCEEDED'],

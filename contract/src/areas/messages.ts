@@ -201,7 +201,7 @@ export const messageListQuery = {
   types: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })),
   sender: Type.Optional(Type.String()),
   tags: Type.Optional(Type.Array(Type.String(), { maxItems: 25 })),
-  withTags: Type.Optional(Type.Boolean()),
+  withTags: Type.Optional(Type.Boolean({ description: 'Return the tags of each message' })),
   hasAttachments: Type.Optional(Type.Boolean()),
   attachmentTypes: Type.Optional(Type.Array(oneOf('image', 'video', 'audio', 'file'), { maxItems: 4 })),
   hasLinks: Type.Optional(Type.Boolean()),
@@ -374,7 +374,7 @@ export const updateMessage = defineOperation({
   path: '/messages/{id}',
   summary: 'Edit a message',
   description:
-    'Properties sent in data replace those of the message; tags replace its tags. What the message then says must be something its sender may send. Returns the action message of the edit; the edited message is in its data.entities.on.',
+    'Only the sender of a message and the app can edit it. Properties sent in data replace those of the message; tags replace its tags. What the message then says must be something its sender may send. Returns the action message of the edit; the edited message is in its data.entities.on.',
   access: { user: true },
   onBehalfOf: 'optional',
   params: MessageIdParams,

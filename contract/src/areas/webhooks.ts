@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { limits } from '../limits.ts'
 import { defineOperation } from '../operation.ts'
 import {
   EpochSecondsIn,
@@ -125,8 +126,7 @@ const create = {
   ...shared,
   method: 'POST',
   summary: 'Create a webhook',
-  description:
-    'An app can have 25. The response contains the secret that deliveries are signed with; it is not shown again.',
+  description: `An app can have ${limits.webhooks.perApp} unless its settings say otherwise. The response contains the secret that deliveries are signed with; it is not shown again.`,
   body: Type.Object({
     id: Type.String({ minLength: 1, maxLength: 50, pattern: '^[A-Za-z0-9_-]+$' }),
     name: settings.name,

@@ -30,7 +30,6 @@ export const templateKinds = {
 } as const
 
 export type TemplateKind = keyof typeof templateKinds
-export type TemplateOf<Kind extends TemplateKind> = { readonly [Member in keyof (typeof templateKinds)[Kind]]: string }
 
 /** Which templates hold: those that show what was written, those that do not, or as each user chooses. */
 export const usePrivacyTemplate = Type.Integer({

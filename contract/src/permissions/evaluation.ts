@@ -4,7 +4,7 @@ import type { PermissionValue } from './kinds.ts'
 export type Permissions = Readonly<Record<string, PermissionValue>>
 
 /** The properties of a message that permissions depend on. */
-export interface MessageTraits {
+export interface MessageKind {
   readonly category: string
   readonly type: string
   /** One per file; an empty string for an attachment without one, and for a file that is named by `data.url` alone. */
@@ -48,7 +48,7 @@ export function splitValues(value: PermissionValue): string[] {
 export function messageSendDenial(
   explicit: Permissions,
   prefix: 'sendMessage' | 'sendThreadedMessage',
-  message: MessageTraits,
+  message: MessageKind,
   defaultAllow: boolean,
 ): string | undefined {
   if (!permissionAllows(explicit, prefix, defaultAllow ? 'allow' : 'deny')) return prefix

@@ -10,7 +10,7 @@ import { tables as declared } from '../tables.ts'
 import { version } from '../version.ts'
 import { readMigrations, readSequences, readTables, type Table } from './catalog.ts'
 import { copyFiles } from './files.ts'
-import { BackupError, backupsFolder, inBackup, type Manifest, type TableEntry, writeManifest } from './format.ts'
+import { BackupError, inBackup, type Manifest, type TableEntry, writeManifest } from './format.ts'
 import { inTurns } from './in-turns.ts'
 import { fullPace } from './pace.ts'
 import { writeParts } from './parts.ts'
@@ -204,5 +204,3 @@ async function copyTable(
     throw error
   }
 }
-
-export const pathOfBackup = (id: string) => `${backupsFolder}${id}`

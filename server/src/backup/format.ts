@@ -92,7 +92,7 @@ const checksumFile = 'manifest.json.sha256'
 /** Where a file of a backup is in its place. */
 export const inBackup = (id: string, file: string) => `${backupsFolder}${id}/${file}`
 
-export const sha256Of = (data: string | Uint8Array) => createHash('sha256').update(data).digest('hex')
+const sha256Of = (data: string | Uint8Array) => createHash('sha256').update(data).digest('hex')
 
 /** Writes the manifest, with a checksum as `sha256sum -c` reads it. From then on the backup is there. */
 export async function writeManifest(

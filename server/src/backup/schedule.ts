@@ -120,7 +120,7 @@ export function createScheduledBackups(options: ScheduleOptions): ScheduledBacku
       const figures = { rows: sum(({ rows }) => rows), bytes: sum(({ bytes }) => bytes), files: files.count }
       await run(finish, [runId, 'done', nowSeconds(), id, figures.rows, figures.bytes, figures.files, null])
       log.info({ backup: id, ...figures }, 'a backup was made')
-      if (said !== '') log.warn({ backup: id, said }, 'a backup was made, but not all is as it should be')
+      if (said !== '') log.warn({ backup: id, said }, 'a backup was made, with warnings')
     } catch (error) {
       if (stopping.signal.aborted) return
       const { message } = error as Error
@@ -160,7 +160,7 @@ export function createScheduledBackups(options: ScheduleOptions): ScheduledBacku
     const since = nowSeconds()
     while (!stopping.signal.aborted) {
       await look(since).catch((error) => {
-        if (!isConnectionFailure(error)) log.error({ err: error }, 'whether a backup is due could not be seen')
+        if (!isConnectionFailure(error)) log.error({ err: error }, 'could not check whether a backup is due')
       })
       await delay(lookEveryMs, undefined, { signal: stopping.signal, ref: false }).catch(() => {})
     }

@@ -39,7 +39,7 @@ export interface ErasedMessages {
 export interface ReusedUid {
   readonly appId: number
   readonly uid: string
-  /** What stands for who had it before, from now on. */
+  /** What stands in place of the uid for its former holder, from now on. */
   readonly former: string
 }
 

@@ -22,7 +22,7 @@ export interface Events {
   publish(appId: number, event: BusEvent): void
   /** Keeps events without putting them on the bus; for what is published by itself after commit. */
   record(on: Queryable, appId: number, events: readonly ChatEvent[]): Promise<void>
-  /** Keeps what is no event of the contract for users who missed it, if any of the app follow what happens to them. */
+  /** Stores what is not an event of the contract for users who missed it, if any of the app pull their own events. */
   note(tx: Transaction, appId: number, note: Note): Promise<void>
   /** Adds a consumer for which events are stored; what it wants may change when `listenersTopic` says so. */
   keepFor(source: TriggerSource): void

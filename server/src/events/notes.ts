@@ -18,7 +18,7 @@ export interface Note {
   readonly uid: string
 }
 
-export const noteKinds = [
+const noteKinds = [
   'message_pinned',
   'message_unpinned',
   'message_saved',

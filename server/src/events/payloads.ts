@@ -58,7 +58,13 @@ function dataOf(event: StoredEvent, resolved: ResolvedReferences): object {
     case 'moderation_manual_approved':
     case 'moderation_engine_failed':
       return moderation(event, resolved)
-    default:
+    case 'group_member_joined':
+    case 'group_member_left':
+    case 'group_member_added':
+    case 'group_member_kicked':
+    case 'group_member_banned':
+    case 'group_member_unbanned':
+    case 'group_member_scope_changed':
       return membersChanged(event, resolved)
   }
 }

@@ -22,7 +22,7 @@ export const eventColumns = `e.id, e.trigger, e.conversation, e.message, e.data,
 
 /**
  * The transaction gets its number before the ids are drawn, as in every transaction that has locked or written something:
- * the relay relies on it (commitWatch.ts).
+ * the relay relies on it (store/writers-before.ts).
  */
 const insert = statement(`
   insert into events (app_id, id, trigger, conversation, message, data, created_at)

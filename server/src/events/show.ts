@@ -8,6 +8,7 @@ import { showLegacy } from './legacy.ts'
 import { showCurrent } from './payloads.ts'
 import { type References, type ResolvedReferences, resolveReferences } from './references.ts'
 import type { EventRow } from './rows.ts'
+import type { EventTrigger } from './types.ts'
 
 /** What an event says: `trigger` and `data` of its envelope. */
 export interface ShownEvent {
@@ -59,51 +60,90 @@ function asThen(
   return { ...resolved, user }
 }
 
+/** What the events of a page name, as it is gathered. */
+interface Names {
+  readonly messages: Set<number>
+  readonly judged: Set<number>
+  readonly senders: Set<number>
+  readonly uids: Set<string>
+  readonly receipts: Array<{ readonly messageId: number; readonly uid: string }>
+}
+
+/** Gathers the messages that one kind of event names, and users whom none of its members names. */
+type Gather<Trigger extends EventTrigger> = (event: Extract<StoredEvent, { trigger: Trigger }>, names: Names) => void
+
+const showsMessage = ({ messageId }: { readonly messageId: number }, { messages }: Names) => messages.add(messageId)
+const showsJudged = ({ messageId }: { readonly messageId: number }, { judged }: Names) => judged.add(messageId)
+const namesNoMessage = () => undefined
+
+function showsChange(
+  { actionId, messageId }: { readonly actionId: number; readonly messageId: number },
+  { messages, senders }: Names,
+): void {
+  messages.add(actionId)
+  senders.add(messageId)
+}
+
+function showsReceipt(receipt: Names['receipts'][number], { senders, receipts }: Names): void {
+  senders.add(receipt.messageId)
+  receipts.push(receipt)
+}
+
+function showsReceiptOfAll({ messageId }: { readonly messageId: number }, { senders, uids }: Names): void {
+  senders.add(messageId)
+  uids.add(systemUid)
+}
+
+/** A message that is not gathered here is shown as one that was removed for good. */
+const gathers: { readonly [Trigger in EventTrigger]: Gather<Trigger> } = {
+  message_sent: showsMessage,
+  user_mentioned: showsMessage,
+  message_edited: showsChange,
+  message_deleted: showsChange,
+  message_delivery_receipt: showsReceipt,
+  message_read_receipt: showsReceipt,
+  message_delivered_to_all: showsReceiptOfAll,
+  message_read_by_all: showsReceiptOfAll,
+  message_reaction_added: namesNoMessage,
+  message_reaction_removed: namesNoMessage,
+  user_blocked: namesNoMessage,
+  user_unblocked: namesNoMessage,
+  user_connection_status_changed: namesNoMessage,
+  group_created: namesNoMessage,
+  group_updated: namesNoMessage,
+  group_owner_transferred: namesNoMessage,
+  group_deleted: namesNoMessage,
+  group_member_joined: namesNoMessage,
+  group_member_left: namesNoMessage,
+  group_member_added: namesNoMessage,
+  group_member_kicked: namesNoMessage,
+  group_member_banned: namesNoMessage,
+  group_member_unbanned: namesNoMessage,
+  group_member_scope_changed: namesNoMessage,
+  moderation_engine_approved: showsJudged,
+  moderation_engine_blocked: showsJudged,
+  moderation_manual_approved: showsJudged,
+  moderation_engine_failed: showsJudged,
+}
+
 /** What the events of a page name. */
 function referencesOf(events: readonly StoredEvent[]): References {
-  const messages = new Set<number>()
-  const judged = new Set<number>()
-  const senders = new Set<number>()
-  const uids = new Set<string>()
   const guids = new Set<string>()
-  const receipts: Array<{ messageId: number; uid: string }> = []
+  const names: Names = { messages: new Set(), judged: new Set(), senders: new Set(), uids: new Set(), receipts: [] }
+  const { uids, receipts } = names
   for (const event of events) {
     if ('guid' in event) guids.add(event.guid)
     if ('uid' in event) uids.add(event.uid)
     if ('by' in event && event.by !== undefined) uids.add(event.by)
     if ('uids' in event) for (const uid of event.uids ?? []) uids.add(uid)
     if ('members' in event) for (const { uid } of event.members) uids.add(uid)
-    switch (event.trigger) {
-      case 'message_sent':
-      case 'user_mentioned':
-        messages.add(event.messageId)
-        break
-      case 'moderation_engine_approved':
-      case 'moderation_engine_blocked':
-      case 'moderation_manual_approved':
-      case 'moderation_engine_failed':
-        judged.add(event.messageId)
-        break
-      case 'message_edited':
-      case 'message_deleted':
-        messages.add(event.actionId)
-        senders.add(event.messageId)
-        break
-      case 'message_delivery_receipt':
-      case 'message_read_receipt':
-        senders.add(event.messageId)
-        receipts.push(event)
-        break
-      case 'message_delivered_to_all':
-      case 'message_read_by_all':
-        senders.add(event.messageId)
-        uids.add(systemUid)
-    }
+    const gather = gathers[event.trigger] as Gather<EventTrigger>
+    gather(event, names)
   }
   const pairs = (senderOf: ResolvedReferences['senderOf']) =>
     receipts.flatMap(({ messageId, uid }) => {
       const sender = senderOf(messageId)
       return sender === undefined ? [] : [[sender, uid] as const]
     })
-  return { messages, judged, senders, uids, guids, pairs }
+  return { ...names, guids, pairs }
 }

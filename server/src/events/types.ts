@@ -2,7 +2,7 @@ import type { Conversation, Message } from '@parley/contract'
 import type { ConversationKind } from '../chat/kind.ts'
 
 /**
- * What happened, one type for each kind of event (triggers of FACTS 4.4). Events name users, groups and messages by id:
+ * What happened, one type for each kind of event (the triggers of contract/src/events.ts). Events name users, groups and messages by id:
  * their entities are joined when an event is shown, so names are fresh and what was deleted does not live on in a log.
  * What can no longer be read by then (a deleted group) is kept with the event.
  */
@@ -46,7 +46,7 @@ export interface MessageSent {
   readonly messageId: number
   /** As answered; only in the process where it happened and on its way to sockets, never stored. */
   readonly message?: Message
-  /** Device of who did it (header `resource`), which knows already; only on its way to sockets, never stored. */
+  /** The device that it was done on (header `resource`), which knows already; only on its way to sockets, never stored. */
   readonly device?: string | undefined
   /** Revision of the group when the message was written, which changes with its members; only on its way to sockets. */
   readonly groupRevision?: number
@@ -67,7 +67,7 @@ export interface MessageChanged {
   readonly actionId: number
   /** The action message as answered; never stored. */
   readonly message?: Message
-  /** uid of who does not hear of it: whose message moderation blocked still has it; only on its way to sockets, never stored. */
+  /** uid of the one user who is not told: the sender of a message that moderation blocked still has it. Only on its way to sockets, never stored. */
   readonly exceptFor?: string
   /** As in `MessageSent`. */
   readonly device?: string | undefined
@@ -213,7 +213,7 @@ export interface EngineFailed {
   readonly failures: readonly EngineFailure[]
 }
 
-/** Members that are not known are left out. Contract: FACTS 6.6. */
+/** Why an engine gave no answer. Members that are not known are left out. */
 export interface EngineFailure {
   readonly category: 'http_4xx' | 'http_5xx' | 'timeout' | 'connection_error' | 'invalid_response' | 'not_configured'
   readonly errorMessage: string

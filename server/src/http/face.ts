@@ -14,7 +14,7 @@ import { auditActorOf } from './reader.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What the kernel found out about a request before its body was read. */
+    /** What is known of a request before its body was read. */
     asked: Asked | undefined
   }
 }

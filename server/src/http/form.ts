@@ -42,7 +42,7 @@ export interface FormReader {
 /**
  * Reads `multipart/form-data` to its end; the files are taken in while they arrive.
  * @param stallSeconds in such a time something must come
- * @throws 408 for a form that stalls, 400 for what is no form, is cut off, or has too much of something; whatever else is still to come is let run
+ * @throws 408 for a form that stalls, 400 if it is not a form, is cut off, or has too much of something; whatever else is still to come is let run
  *   off unread, or the connection would be stuck on it
  */
 export async function parseForm(

@@ -40,7 +40,7 @@ export function createBundle(log: Log, source: BundleSource): Bundle {
       return files
     } catch (error) {
       state = 'missing'
-      log.warn({ page: source.name, cause: (error as Error).message }, 'a page could not be built')
+      log.warn({ page: source.name, cause: (error as Error).message }, 'could not build the bundle of a page')
       return undefined
     }
   }
@@ -67,7 +67,7 @@ async function readOrBuild(log: Log, source: BundleSource): Promise<BundleFiles 
   if (files !== undefined) {
     // Where the folder cannot be written to, each start builds it.
     await keep(folder, stamp, files).catch((error: Error) =>
-      log.debug({ page: source.name, cause: error.message }, 'a page could not be kept'),
+      log.debug({ page: source.name, cause: error.message }, 'could not cache the bundle of a page'),
     )
   }
   return files

@@ -59,7 +59,7 @@ export function registerMailReplies(server: FastifyInstance, context: Context): 
   const take = async (request: FastifyRequest, reply: FastifyReply, mail: IncomingMail) => {
     const outcome = await post(request, reply, mail)
     outcomes.inc({ outcome: outcome.success ? 'sent' : outcome.reason.toLowerCase() })
-    if (!outcome.success) log.info({ requestId: request.id, reason: outcome.reason }, 'a reply by e-mail was left out')
+    if (!outcome.success) log.info({ requestId: request.id, reason: outcome.reason }, 'a reply by e-mail was not taken')
     return { data: outcome }
   }
 

@@ -62,7 +62,7 @@ function withCharset(mimeType: string): string {
   return mimeType === 'text/plain' ? 'text/plain; charset=utf-8' : mimeType
 }
 
-/** One range of bytes; several at once, and what is no range, mean the whole file. */
+/** One range of bytes; several at once, or anything else, mean the whole file. */
 export function readRange(header: string | undefined, size: number): ByteRange | undefined | 'unsatisfiable' {
   const match = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? '')
   if (match === null || (match[1] === '' && match[2] === '')) return undefined

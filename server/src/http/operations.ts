@@ -87,10 +87,10 @@ function registerOperation(
       const headers = readHeaders?.(request.headers) ?? {}
       checkHeaders?.(headers)
       const { database: own, policies, media } = context
-      const identify = async (checksActor: boolean) => {
+      const identify = async (readsActor: boolean) => {
         checkActorNamed(operation, caller)
         const actor =
-          caller.kind === 'user' && checksActor ? await requireActiveUser(own, app.appId, caller.uid) : undefined
+          caller.kind === 'user' && readsActor ? await requireActiveUser(own, app.appId, caller.uid) : undefined
         const policy = actor && (await policies.of(app.appId, actor.role))
         if (governance !== undefined) requireGoverned(policy, governance)
         return { actor: operation.onBehalfOf === 'ignored' ? undefined : actor, policy }

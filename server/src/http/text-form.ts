@@ -7,7 +7,7 @@ import { restOfForm } from './uploads.ts'
 /**
  * Reads a form whose file is a text: its fields as a body, the file among them under its own name. Files under other names are
  * ignored, as unknown members of a body are. A field that comes several times, or whose name ends in `[]`, is a list.
- * @throws 400 for what is no form, or no text, or too large; 408 for what stalls
+ * @throws 400 if it is not a form, not text or too large; 408 if it stalls
  */
 export async function readTextForm(
   request: FastifyRequest,

@@ -50,7 +50,7 @@ export interface FormSender {
 /**
  * Reads a form: its text fields as a body, its files into the library. A file is taken in once everything that can be said
  * without it has been said.
- * @throws 408 for what stalls, 400 for what is no form, too many or too large, 429, 400 and 503 where there is no room for more; files taken in before are removed
+ * @throws 408 if it stalls, 400 if it is not a form or has too many or too large files, 429, 400 and 503 where there is no room for more; files taken in before are removed
  */
 export async function readForm(
   request: FastifyRequest,

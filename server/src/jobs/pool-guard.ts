@@ -80,7 +80,8 @@ export function createPoolGuard(connection: ConnectionSettings, log: Log): PoolG
       if (poolId !== undefined) await client.query(holdLock, [lockSpace, poolId])
       await client.query(freeJobs, [lockSpace, poolId ?? ''])
     } catch (error) {
-      if (!isConnectionFailure(error)) log.error({ err: error }, 'jobs of processes that are gone could not be freed')
+      if (!isConnectionFailure(error))
+        log.error({ err: error }, 'could not release the jobs of processes that are gone')
     }
     if (!stopped) timer = setTimeout(() => void round(), everyMs).unref()
   }

@@ -49,7 +49,7 @@ export function fileLinkExpired(): ApiError {
 
 /** 408: nearly nothing of an upload came in the time in which something must. */
 export function uploadStalled(seconds: number): ApiError {
-  return new ApiError('ERR_UPLOAD_STALLED', `Nearly nothing of the upload arrived within ${seconds} s.`)
+  return new ApiError('ERR_UPLOAD_STALLED', `The upload stalled: almost no data arrived within ${seconds} s.`)
 }
 
 /** 400: a form to an upload address has no file. */

@@ -231,7 +231,9 @@ export function createMediaLibrary({ database, storage, log, minFreeBytes }: Med
         return { key: file.key, name: file.name, mimeType: file.mimeType, size }
       } catch (error) {
         // What cannot be undone now is found by the sweep.
-        await giveUp(uploader, day, file.key).catch((err: unknown) => log.warn({ err }, 'a file could not be given up'))
+        await giveUp(uploader, day, file.key).catch((err: unknown) =>
+          log.warn({ err }, 'could not mark a file as unused'),
+        )
         throw error
       }
     },

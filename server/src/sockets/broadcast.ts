@@ -150,7 +150,7 @@ async function sightOf({ context }: BroadcastParts, sockets: AppSockets, broadca
   return shown && readSight(context, sockets, broadcast, uids, shown)
 }
 
-/** What each is sent, encoded once for all who are sent the same; undefined for who is sent nothing. */
+/** What each is sent, encoded once for all who are sent the same; undefined if they are sent nothing. */
 function encodings(frame: object, sight?: Sight): (uid: string) => Buffer | undefined {
   const whole = encodeFrame(frame)
   if (sight === undefined) return () => whole

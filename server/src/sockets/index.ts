@@ -198,7 +198,8 @@ export function createSockets(context: Context): Sockets {
     }
   }
   const onDoubtFailure = (error: Error) => {
-    if (!isConnectionFailure(error)) log.warn({ err: error }, 'sockets that may lack something could not be closed yet')
+    if (!isConnectionFailure(error))
+      log.warn({ err: error }, 'could not yet disconnect clients that may have missed events')
   }
 
   /** One look at every socket a second, instead of timers of their own. */

@@ -20,7 +20,7 @@ import type { Queryable } from '../store/database.ts'
 import { messageForAll, othersMessage } from './presence/hidden.ts'
 import type { UserSummaries } from './user-summaries.ts'
 
-/** What every frame about a conversation begins with, seen from who did it. */
+/** What every frame about a conversation begins with, as seen by the user who did it. */
 export function envelope(
   app: App,
   type: string,

@@ -69,7 +69,7 @@ export function watchKeys({ database, secrets, invalidation, log, masterKey, sou
       throw error
     }
     if (secrets.held.master !== masterName(present)) return false
-    if (present !== known) log.info({ source: source.name }, 'the new master key was taken up')
+    if (present !== known) log.info({ source: source.name }, 'now using the new master key')
     known = present
     return true
   }
@@ -100,7 +100,7 @@ export function watchKeys({ database, secrets, invalidation, log, masterKey, sou
           await look()
         } catch (err) {
           // It is tried again soon.
-          if (!isConnectionFailure(err)) log.warn({ err }, 'it could not be looked for new keys')
+          if (!isConnectionFailure(err)) log.warn({ err }, 'could not check for new keys')
         }
       } while (isAskedAgain && !isStopped)
       running = undefined

@@ -59,7 +59,7 @@ export function startResealing(options: ResealingOptions): Resealing {
       try {
         await reseal(options, stopping.signal)
       } catch (err) {
-        if (!isConnectionFailure(err)) options.log.error({ err }, 'secrets could not be sealed anew')
+        if (!isConnectionFailure(err)) options.log.error({ err }, 'could not reseal secrets with the new key')
       }
     }
   }
@@ -98,7 +98,7 @@ export async function reseal(
       if (found === 0) break
     }
     await noteKeys(database, 'resealed_version', String(current))
-    log.info({ version: current, values: all }, 'everything that was sealed is sealed under the present key')
+    log.info({ version: current, values: all }, 'all secrets are sealed under the current key')
     return all
   } finally {
     await database.query(letGo, [id]).catch(() => {})

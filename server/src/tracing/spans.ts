@@ -114,8 +114,8 @@ function reported(exporter: SpanExporter, { log, counted }: TracingParts): SpanE
         const isLost = result.code !== 0
         counted(isLost ? 'lost' : 'sent', spans.length)
         if (isLost && !isFailing)
-          log.warn({ cause: result.error?.message }, 'the collector does not take spans; they are dropped')
-        if (!isLost && isFailing) log.info('the collector takes spans again')
+          log.warn({ cause: result.error?.message }, 'the collector does not accept spans; they are dropped')
+        if (!isLost && isFailing) log.info('the collector accepts spans again')
         isFailing = isLost
         done(result)
       })

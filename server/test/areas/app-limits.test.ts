@@ -37,7 +37,7 @@ describe('A limit of the app that is set', () => {
     expect(refusal(await world.post('/groups/a/members', {}, { as: 'carol' }))).toBe('403 ERR_NO_VACANCY')
     const four = await world.post('/groups/a/members', { participants: [...people, 'erin'] })
     expect(refusal(four)).toBe('400 ERR_BAD_REQUEST')
-    expect(four.body.error.devMessage).toContain('at most 3 users')
+    expect(four.body.error.devMessage).toBe('The request names 4 users; at most 3 are allowed.')
     await createGroup(world, 'b', 'alice')
     const third = { guid: 'c', name: 'C', type: 'public', owner: 'alice' }
     expect(refusal(await world.post('/groups', third))).toBe('403 ERR_PLAN_QUOTA_RESTRICTION')

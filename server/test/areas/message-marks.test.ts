@@ -47,8 +47,13 @@ describe('pinned messages', () => {
     dataOf(await world.post(`/messages/${message.id}/pin`))
     const action = dataOf(await world.delete(`/messages/${message.id}`, undefined, { as: 'alice' }))
     expect(dataOf(await world.get(`/messages/${message.id}`)).pinnedAt).toBeUndefined()
-    for (const id of [action.id, message.id]) {
-      expect(refusal(await world.post(`/messages/${id}/pin`))).toBe('403 ERR_MESSAGE_ACTION_NOT_ALLOWED')
+    for (const [id, why] of [
+      [action.id, 'is an action message and cannot be pinned, saved or reacted to.'],
+      [message.id, 'was deleted.'],
+    ]) {
+      const answer = await world.post(`/messages/${id}/pin`)
+      expect(refusal(answer)).toBe('403 ERR_MESSAGE_ACTION_NOT_ALLOWED')
+      expect(answer.body.error.devMessage).toBe(`The message ${id} ${why}`)
     }
   })
 })

@@ -96,6 +96,16 @@ describe('Role permissions', () => {
     }
   })
 
+  it('name the group or the user in a refusal', async () => {
+    const world = await createRoleWorld()
+    await set(world, { sendMessage: 'deny' })
+    const why = async (receiverType: 'user' | 'group', receiver: string) =>
+      (await world.post('/messages', { receiver, receiverType, ...text }, { as: 'bob' })).body.error.devMessage
+    const role = 'The role of bob is not allowed to send this (type text) in the'
+    expect(await why('group', 'team')).toBe(`${role} group team.`)
+    expect(await why('user', 'alice')).toBe(`${role} conversation with alice.`)
+  })
+
   it('judge each of several receivers by itself', async () => {
     const world = await createRoleWorld()
     await set(world, { 'sendMessage.mode': 'friends', 'sendMessage.allowedReceiverRoles': ['default'] })

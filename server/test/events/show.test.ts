@@ -4,7 +4,7 @@ import { showEvents } from '../../src/events/show.ts'
 import type { ChatEvent } from '../../src/events/types.ts'
 import { statement } from '../../src/store/statement.ts'
 import { createGroup, dataOf, say, sayInGroup } from '../support/chat.ts'
-import { pullEvents } from '../support/events.ts'
+import { checkDeclared, pullEvents } from '../support/events.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
 
 const epoch = expect.any(Number)
@@ -27,6 +27,7 @@ const select = statement(`
 async function showLegacy({ context, app }: World, ...triggers: string[]) {
   const rows = await context.database.query<EventRow>(select, [app.appId, triggers])
   const shown = await showEvents(context, app, rows, 1)
+  for (const event of shown.values()) checkDeclared(event, 1)
   return rows.map(({ id }) => shown.get(id))
 }
 

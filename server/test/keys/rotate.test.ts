@@ -96,7 +96,7 @@ describe('parley keys rotate master', () => {
     await copyFile(keysOf(folders[0]), keysOf(folders[1]))
     const finished = await rotate(folders[0], 'rotate', 'master', '--finish')
     expect(finished).toMatchObject({ code: 0, err: '' })
-    await until(() => [first, second].every((service) => service.output().includes('the new master key was taken up')))
+    await until(() => [first, second].every((service) => service.output().includes('now using the new master key')))
     isOver = true
     await Promise.all(load)
     expect([...statuses.keys()]).toEqual([200])

@@ -1,5 +1,5 @@
-import { type EventTriggerId, eventData } from '@parley/contract'
-import { Ajv } from 'ajv'
+import { eventData, legacyEventData } from '@parley/contract'
+import { Ajv, type ValidateFunction } from 'ajv'
 import { dataOf } from './chat.ts'
 import { stillMs } from './until.ts'
 import { createUsers, type World } from './world.ts'
@@ -60,11 +60,19 @@ export async function pullEvents(world: World): Promise<Puller> {
 }
 
 const ajv = new Ajv({ strict: false })
-const declared = new Map(Object.entries(eventData).map(([trigger, schema]) => [trigger, ajv.compile(schema)]))
+const declared = compileAll(eventData)
+const declaredLegacy = compileAll(legacyEventData)
 
-/** Fails the test when the data of an event is not what the contract declares for its trigger. */
-export function checkDeclared({ trigger, data }: Pick<Pulled, 'trigger' | 'data'>): void {
-  const validate = declared.get(trigger as EventTriggerId)
+function compileAll(schemas: Readonly<Record<string, object>>): ReadonlyMap<string, ValidateFunction> {
+  return new Map(Object.entries(schemas).map(([trigger, schema]) => [trigger, ajv.compile(schema)]))
+}
+
+/**
+ * Fails the test when the data of an event is not what the contract declares for its trigger.
+ * @param version of its envelope
+ */
+export function checkDeclared({ trigger, data }: Pick<Pulled, 'trigger' | 'data'>, version: 1 | 2 = 2): void {
+  const validate = (version === 1 ? declaredLegacy : declared).get(trigger)
   if (validate === undefined) throw new Error(`${trigger} is not declared`)
   if (!validate(data)) throw new Error(`${trigger} is not as declared: ${ajv.errorsText(validate.errors)}`)
 }

@@ -65,12 +65,12 @@ describe('a collector that is away', () => {
     await soon(async () => expect(await count('lost')).toBe(1))
     begin(tracing, 1)
     await soon(async () => expect(await count('lost')).toBe(2))
-    expect(lines).toEqual(['the collector does not take spans; they are dropped'])
+    expect(lines).toEqual(['the collector does not accept spans; they are dropped'])
 
     collector.behave({})
     begin(tracing, 1)
     await soon(async () => expect(await count('sent')).toBe(1))
-    expect(lines).toEqual([lines[0], 'the collector takes spans again'])
+    expect(lines).toEqual([lines[0], 'the collector accepts spans again'])
 
     const [requests, spans] = [collector.received.length, collector.spans.length]
     collector.behave({ delayMs: 3_600_000 })

@@ -128,7 +128,7 @@ export const listKeywordLists = defineOperation({
   method: 'GET',
   path: '/moderation/keywords',
   summary: 'List the lists of moderation rules, newest first',
-  description: 'One’s own, then the predefined ones.',
+  description: 'Those of the app, then the predefined ones.',
   params: NoParams,
   query: Type.Object(ModerationLimit),
   answer: Type.Object({ data: Type.Array(ListedKeywordList), meta: ModerationListMeta }),

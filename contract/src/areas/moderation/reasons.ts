@@ -72,7 +72,7 @@ export const listReasons = defineOperation({
   method: 'GET',
   path: '/moderation/reasons',
   summary: 'List the reasons for flagging messages',
-  description: 'The predefined ones, then one’s own, the oldest first.',
+  description: 'The predefined ones, then those of the app, the oldest first.',
   params: NoParams,
   query: Type.Object(ModerationLimit),
   answer: Type.Object({ data: Type.Array(ListedReason), meta: ModerationListMeta }),

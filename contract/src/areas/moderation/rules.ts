@@ -55,7 +55,7 @@ export const RuleFilter = Type.Object({
   operand: {
     ...oneOf('uid', 'guid', 'name', 'role', 'type', 'tags', 'createdAt', 'scope'),
     description:
-      'Of users uid, name, role, tags and createdAt; of groups guid, name, type, tags and createdAt. Beyond the public contract `scope`: that of the sender in the group; empty for who is no member',
+      'Of users uid, name, role, tags and createdAt; of groups guid, name, type, tags and createdAt. Beyond the public contract `scope`: that of the sender in the group; empty if they are not a member',
   },
   operator: FilterOperator,
   value: Type.String({ minLength: 1, maxLength: 1000 }),
@@ -198,7 +198,7 @@ export const listRules = defineOperation({
   method: 'GET',
   path: '/moderation/rules',
   summary: 'List moderation rules, newest first',
-  description: 'One’s own, then the predefined ones.',
+  description: 'Those of the app, then the predefined ones.',
   params: NoParams,
   query: Type.Object(ModerationLimit),
   answer: Type.Object({ data: Type.Array(ModerationRule), meta: ModerationListMeta }),

@@ -128,7 +128,7 @@ const removeEveryMs = 60_000
 export function removeKeysInTime(store: Parameters<typeof removeEndedKeys>[0] & { readonly log: Log }): () => void {
   const remove = () =>
     removeEndedKeys(store, Math.floor(Date.now() / 1000)).catch((err: unknown) => {
-      if (!isConnectionFailure(err)) store.log.warn({ err }, 'API keys whose time is over could not be removed')
+      if (!isConnectionFailure(err)) store.log.warn({ err }, 'could not remove API keys that have expired')
     })
   const timer = setInterval(remove, removeEveryMs).unref()
   return () => clearInterval(timer)

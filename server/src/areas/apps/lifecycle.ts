@@ -10,7 +10,7 @@ type Store = Pick<Context, 'database' | 'apps' | 'audit'>
 type Served = Pick<AppState, 'pausedAt' | 'deletesAt'>
 
 /** How long an app that was deleted can be taken back, in seconds. */
-export const takeBackSeconds = 7 * 86_400
+const takeBackSeconds = 7 * 86_400
 
 const write = statement(`
   update apps
@@ -60,7 +60,8 @@ export async function deleteApp(
   }
   if (typed.toLowerCase() !== app.name) throw badRequest([{ path: 'body/name', message: 'is not the ID of the app' }])
   await change(store, app, 'app_deleted', ({ pausedAt, deletesAt, name }) => {
-    if (deletesAt !== null) throw new ApiError('ERR_APP_ALREADY_DELETED', `The app ${name} is to be deleted already.`)
+    if (deletesAt !== null)
+      throw new ApiError('ERR_APP_ALREADY_DELETED', `The app ${name} is already scheduled for deletion.`)
     const now = nowSeconds()
     return { pausedAt: pausedAt ?? now, deletesAt: now + takeBackSeconds }
   })
@@ -69,7 +70,7 @@ export async function deleteApp(
 /** Takes the deletion of an app back. It stays paused. @throws 409 `ERR_APP_NOT_DELETED`, `ERR_APP_ALREADY_DELETED` */
 export function undeleteApp(store: Store, app: App): Promise<void> {
   return change(store, app, 'app_undeleted', ({ pausedAt, deletesAt, name }) => {
-    if (deletesAt === null) throw new ApiError('ERR_APP_NOT_DELETED', `The app ${name} is not to be deleted.`)
+    if (deletesAt === null) throw new ApiError('ERR_APP_NOT_DELETED', `The app ${name} is not scheduled for deletion.`)
     return { pausedAt, deletesAt: null }
   })
 }

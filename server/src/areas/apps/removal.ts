@@ -80,7 +80,7 @@ export function startRemovals(context: Store): Removals {
       try {
         await removeDueApps(context, nowSeconds(), { signal: stopping.signal })
       } catch (err) {
-        if (!isConnectionFailure(err)) context.log.error({ err }, 'it could not be looked for apps to remove')
+        if (!isConnectionFailure(err)) context.log.error({ err }, 'could not look for apps to remove')
       }
       // Not all processes at once.
       const wait = lookEveryMs * (0.7 + Math.random() * 0.6)

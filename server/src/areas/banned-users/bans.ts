@@ -11,7 +11,7 @@ import {
   requireActor,
   requireTarget,
   storeBans,
-  tell,
+  writeAction,
 } from '../group-members/index.ts'
 import { notBanned } from './errors.ts'
 
@@ -48,7 +48,14 @@ export async function banUser(
     const after = await removeMembers(context.events, tx, appId, group, expelled, now)
     await storeBans(context, tx, appId, group.guid, [uid], actor.user.uid, now)
     const isRemoval = expelled.length > 0
-    await tell(context.events, tx, appId, after, { action: 'banned', by: actor.user, on: target.user, isRemoval }, now)
+    await writeAction(
+      context.events,
+      tx,
+      appId,
+      after,
+      { action: 'banned', by: actor.user, on: target.user, isRemoval },
+      now,
+    )
   })
 }
 
@@ -73,6 +80,6 @@ export async function unbanUser(
     const details = { guid: group.guid }
     await context.audit.record(tx, appId, { action: 'user_unbanned', type: 'user', target: uid, details })
     const event = { action: 'unbanned', by: actor.user, on: target.user } as const
-    await tell(context.events, tx, appId, group, event, Math.floor(Date.now() / 1000))
+    await writeAction(context.events, tx, appId, group, event, Math.floor(Date.now() / 1000))
   })
 }

@@ -7,7 +7,7 @@ import { isVisibleUnread } from '../../chat/conversations/unread.ts'
 import type { JsonText } from '../../chat/json.ts'
 import { packMessages, unpackMessages } from '../../chat/messages/packed.ts'
 import { receiptColumns, type StoredMessage, steppedTimes } from '../../chat/messages/rows.ts'
-import { readTold, type ToldUser, userArray } from '../../chat/users/rows.ts'
+import { type RevisedUser, readRevised, userArray } from '../../chat/users/rows.ts'
 import type { PageRequest } from '../../paging.ts'
 import { appKey } from '../../store/app-key.ts'
 import type { Queryable } from '../../store/database.ts'
@@ -24,7 +24,7 @@ export interface ConversationsFound {
   /** Who is on the other side, where that was found with them. */
   readonly peers?: FoundPeers
   /** What is told of the user whose they are, unless there is no such user. */
-  readonly viewer?: ToldUser | undefined
+  readonly viewer?: RevisedUser | undefined
 }
 
 /**
@@ -190,7 +190,7 @@ function foundIn(row: Columns | undefined): ConversationsFound {
     states: unpackStates(row?.states ?? null),
     total: row?.total ?? 0,
     ...(row && { peers: row }),
-    viewer: row === undefined || row.viewer === null ? undefined : readTold(row.viewer),
+    viewer: row === undefined || row.viewer === null ? undefined : readRevised(row.viewer),
     last: new Map(last),
   }
 }

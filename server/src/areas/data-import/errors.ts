@@ -36,12 +36,12 @@ export function joinedTooEarly(createdAt: number): ApiError {
   return new ApiError('ERR_IMPORT_INVALID_JOINEDAT', `joinedAt ${message}`, [{ path: 'joinedAt', message }])
 }
 
-export function muidExists(muid: string): ApiError {
+function muidExists(muid: string): ApiError {
   return new ApiError('ERR_IMPORT_MUID_ALREADY_EXISTS', `A message with the muid ${muid} already exists.`)
 }
 
 /** Not the same as `muidExists`: whoever imports must be able to see that this message is missing. */
-export function muidOfAnother(muid: string): ApiError {
+function muidOfAnother(muid: string): ApiError {
   const devMessage = `The muid ${muid} belongs to another message.`
   return new ApiError('ERR_IMPORT_MUID_ALREADY_EXISTS', devMessage, [
     { path: 'muid', message: 'belongs to another message' },
@@ -52,29 +52,29 @@ export function notStored(muid: string): ApiError {
   return new ApiError('ERR_EXCEPTION', `The message ${muid} could not be stored.`)
 }
 
-export function parentElsewhere(muid: string, parentMuid: string | null | undefined): ApiError {
+function parentElsewhere(muid: string, parentMuid: string | null | undefined): ApiError {
   const devMessage = `parentMuid ${parentMuid} is not a message in the conversation of ${muid}.`
   return new ApiError('ERR_WRONG_MESSAGE_THREAD', devMessage)
 }
 
-export function parentIsReply(parentMuid: string | null | undefined): ApiError {
+function parentIsReply(parentMuid: string | null | undefined): ApiError {
   return new ApiError('ERR_MESSAGE_THREAD_NESTING', `parentMuid ${parentMuid} is a reply itself.`)
 }
 
-export function subjectElsewhere(muid: string, subjectMuid: string | null): ApiError {
+function subjectElsewhere(muid: string, subjectMuid: string | null): ApiError {
   const devMessage = `subjectMuid ${subjectMuid} is not a message in the conversation of ${muid}.`
   return new ApiError('ERR_MESSAGE_ID_NOT_FOUND', devMessage)
 }
 
-export function usersJustDeleted(sender: string, receiver: string): ApiError {
+function usersJustDeleted(sender: string, receiver: string): ApiError {
   return new ApiError('ERR_UID_NOT_FOUND', `${sender} or ${receiver} has just been deleted.`)
 }
 
-export function userJustErased(muid: string): ApiError {
+function userJustErased(muid: string): ApiError {
   return new ApiError('ERR_IMPORT_UID_ERASED', `A user whom the message ${muid} names has just been erased.`)
 }
 
-export function groupJustDeleted(guid: string): ApiError {
+function groupJustDeleted(guid: string): ApiError {
   return new ApiError('ERR_GUID_NOT_FOUND', `The group ${guid} has just been deleted.`)
 }
 
@@ -85,9 +85,12 @@ export function unreadableOthers(sent: unknown): ApiError {
   ])
 }
 
-/** What a record tells is there already. */
+/** 409: what a record says is there already. @param kind such as `friend` */
 export function othersExist(kind: string): ApiError {
-  return new ApiError('ERR_IMPORT_ALREADY_EXISTS', `What this record of the kind ${kind} tells is there already.`)
+  return new ApiError(
+    'ERR_IMPORT_ALREADY_EXISTS',
+    `This ${kind} record changes nothing: what it says is already there.`,
+  )
 }
 
 /** A record names a message that is not there, or one with which nothing of the kind can be done. */

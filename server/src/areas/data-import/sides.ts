@@ -1,5 +1,6 @@
 import { type ImportOther, readOptionalTime } from '@parley/contract'
 import { raiseGroupReceipts } from '../../chat/conversations/group-receipts.ts'
+import { isBefore, type Position } from '../../chat/sight/condition.ts'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import * as errors from './errors.ts'
@@ -7,11 +8,6 @@ import { conversationName, type Known, type NamedMessage } from './named.ts'
 import { type Failure, refuse } from './outcomes.ts'
 
 type Side = Extract<ImportOther, { kind: 'conversation' }>
-
-interface Position {
-  readonly sentAt: number
-  readonly id: number
-}
 
 /** One user's state of a conversation, as far as imports write it. */
 interface State {
@@ -62,7 +58,6 @@ const insertStep = statement(`
   values ($1, $2, $3, $4, $5, $6, $7)
   on conflict do nothing`)
 
-const isBefore = (a: Position, b: Position) => a.sentAt < b.sentAt || (a.sentAt === b.sentAt && a.id < b.id)
 const later = (a: Position, b: Position) => (isBefore(a, b) ? b : a)
 const at = ({ sentAt, id }: NamedMessage): Position => ({ sentAt, id })
 

@@ -3,7 +3,7 @@ import {
   type BodyOf,
   createUploadAddresses,
   limits,
-  type MessageTraits,
+  type MessageKind,
   type UploadAddress,
 } from '@parley/contract'
 import { serve } from '../../call.ts'
@@ -45,7 +45,7 @@ export const operations = [
 ]
 
 /** What a message with these files may say: that of their kind, or one of files, as its sender likes. */
-function saidBy(files: Files): MessageTraits[] {
+function saidBy(files: Files): MessageKind[] {
   const mimeTypes = Object.values(files).map(({ mimeType = '' }) => cleanType(mimeType))
   const kind = mimeTypes[0]?.split('/')[0] ?? ''
   const types = ['image', 'audio', 'video'].includes(kind) ? [kind, 'file'] : ['file']

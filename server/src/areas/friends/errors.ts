@@ -16,9 +16,3 @@ export function tooManyFriends(uid: string, most: number): ApiError {
 export function notFriends(uid: string, others: readonly string[]): ApiError {
   return new ApiError('ERR_NOT_A_FRIEND', `None of ${others.join(', ')} is a friend of ${uid}.`)
 }
-
-/** 400 for a request that names too many users. @param path where its list is */
-export function tooManyInRequest(path: string, named: number, most: number): ApiError {
-  const message = `can have at most ${most} users`
-  return new ApiError('ERR_BAD_REQUEST', `${path} ${message}; it has ${named}.`, [{ path, message }])
-}

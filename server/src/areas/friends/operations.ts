@@ -7,13 +7,13 @@ import {
   type Operation,
   type QueryOf,
   removeFriends as removeFriendsOperation,
+  tooManyUsers,
 } from '@parley/contract'
 import { type Call, serve } from '../../call.ts'
 import { requireUser } from '../../chat/users/require.ts'
 import { showUsers } from '../../chat/users/view.ts'
 import type { Context } from '../../context.ts'
 import { pageMeta, readPage, syncCursor } from '../../paging.ts'
-import { tooManyInRequest } from './errors.ts'
 import { addFriends, removeFriends, selectFriendsOf } from './friends.ts'
 
 export const operations = [
@@ -43,7 +43,7 @@ export const operations = [
 /** @throws 400 for more users than one request can name */
 function requireFew(member: 'accepted' | 'friends', uids: readonly string[], limits: AppSettings): void {
   const { maxFriendsPerRequest: most } = limits
-  if (most !== 0 && uids.length > most) throw tooManyInRequest(`body/${member}`, uids.length, most)
+  if (most !== 0 && uids.length > most) throw tooManyUsers(`body/${member}`, uids.length, most)
 }
 
 async function list(

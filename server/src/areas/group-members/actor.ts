@@ -12,7 +12,7 @@ export type GroupActor =
 
 /**
  * @param user the acting user; absent when the app acts, in the name of the system user
- * @throws as `requireMembership` for a user who is no member
+ * @throws as `requireMembership` for a user who is not a member
  */
 export async function requireActor(
   on: Queryable,
@@ -25,8 +25,8 @@ export async function requireActor(
 }
 
 /**
- * As `lockGroup`, before anything is looked up that is asked about it: of a private group, others than members are told nothing but that it is
- * unknown.
+ * As `lockGroup`, and checks the membership before anything else is looked up: to those who are not members, a private group does
+ * not exist.
  * @param user the acting user; absent when the app acts
  * @throws 404 `ERR_GUID_NOT_FOUND`
  */

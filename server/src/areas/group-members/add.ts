@@ -8,7 +8,15 @@ import type { Context } from '../../context.ts'
 import type { Transaction } from '../../store/database.ts'
 import { type GroupActor, requireActor } from './actor.ts'
 import { type Addition, type ListName, type Plan, planAdditions } from './additions.ts'
-import { countMembers, notify, publishChange, removeMembers, storeBans, storeMembers, tell } from './changes.ts'
+import {
+  countMembers,
+  noticeMembers,
+  raiseMemberEvents,
+  removeMembers,
+  storeBans,
+  storeMembers,
+  writeAction,
+} from './changes.ts'
 import { readUnwilling } from './consent.ts'
 import { holdUsers, readTargets } from './targets.ts'
 
@@ -16,7 +24,7 @@ export type Outcomes = Record<ListName, Record<string, AddOutcome>>
 
 /**
  * Adds members and bans users, each checked on their own. If the actor cannot add (or ban) at all, everything is refused.
- * Everyone added leaves an action message, those banned leave none: who was a member is sent one all the same.
+ * An addition leaves an action message in the history, a ban leaves none; a member who is banned is sent one all the same.
  */
 export function addMembers(
   context: Context,
@@ -30,7 +38,7 @@ export function addMembers(
     await holdUsers(tx, appId, uids)
     const group = await lockGroup(tx, appId, guid)
     const actor = await requireActor(tx, appId, group, user)
-    if (actor.kind === 'member') requireRights(group, actor, additions)
+    if (actor.kind === 'member') requireAddPermissions(group, actor, additions)
 
     const targets = await readTargets(tx, appId, group.guid, uids)
     const unwilling = await readUnwilling(context, tx, appId, user, uids)
@@ -44,7 +52,7 @@ export function addMembers(
     let first: Message | undefined
     for (const { uid, list } of plan.members) {
       current = await countMembers(tx, appId, group.guid, 1, now)
-      const data = await tell(
+      const data = await writeAction(
         context.events,
         tx,
         appId,
@@ -63,14 +71,14 @@ export function addMembers(
     const after = await removeMembers(context.events, tx, appId, current, expelled, now)
     await storeBans(context, tx, appId, group.guid, banned, actor.user.uid, now)
     const by = actor.user
-    const actionIds = await notify(context.events, tx, appId, after, { action: 'banned', by, on: expelled }, now)
-    await publishChange(context.events, tx, appId, group, { action: 'banned', by: by.uid, uids: banned, actionIds })
+    const actionIds = await noticeMembers(context.events, tx, appId, after, { action: 'banned', by, on: expelled }, now)
+    await raiseMemberEvents(context.events, tx, appId, group, { action: 'banned', by: by.uid, uids: banned, actionIds })
     for (const uid of banned) outcomes.usersToBan[uid] = { success: true }
     return outcomes
   })
 }
 
-function requireRights(
+function requireAddPermissions(
   group: GroupRow,
   { membership }: Extract<GroupActor, { kind: 'member' }>,
   additions: readonly Addition[],

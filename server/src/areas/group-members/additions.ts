@@ -1,6 +1,5 @@
-import type { ApiError, GroupScope } from '@parley/contract'
+import { type ApiError, type GroupScope, tooManyUsers } from '@parley/contract'
 import type { Unwilling } from './consent.ts'
-import { tooManyInRequest } from './errors.ts'
 import { type GroupLimits, type RuledActor, type RuledGroup, refuseAddition, refuseBan, type Target } from './rules.ts'
 
 /** The four lists of a request that adds members. */
@@ -37,7 +36,7 @@ export const listScopes: ReadonlyArray<readonly [ListName, GroupScope | undefine
  */
 export function readAdditions(lists: MemberLists, path: string, most: number): Addition[] {
   const named = listScopes.reduce((sum, [list]) => sum + (lists[list]?.length ?? 0), 0)
-  if (most !== 0 && named > most) throw tooManyInRequest(path, named, most)
+  if (most !== 0 && named > most) throw tooManyUsers(path, named, most)
   const additions = new Map<string, Addition>()
   for (const [list, scope] of listScopes) {
     for (const uid of lists[list]?.map((sent) => sent.toLowerCase()) ?? []) {

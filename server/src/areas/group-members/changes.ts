@@ -114,13 +114,13 @@ export async function removeMembers(
   return countMembers(tx, appId, group.guid, -counted, now)
 }
 
-/** What happened to a member, as its action message tells it. */
-interface Told {
+/** What happened to a member, as its action message says it. */
+interface MemberEvent {
   readonly action: GroupAction['action']
   readonly by: UserRow
   readonly on: UserRow
   readonly scope?: { readonly old: GroupScope; readonly new: GroupScope }
-  /** Others removed who was a member until now: they are told too, as the last thing of the group. */
+  /** They were kicked or banned: they get this message too, as the last one from the group. */
   readonly isRemoval?: boolean
 }
 
@@ -136,16 +136,16 @@ const triggers = {
 
 /**
  * Writes the action message of an event and raises the event. The message goes to those who are connected, like any
- * other; whoever listens for triggers is told by that of the event, not by `message_sent`.
+ * other; webhooks and pulled events have the event, and no `message_sent`.
  * @param group as it is after the event
  * @returns the action message
  */
-export async function tell(
+export async function writeAction(
   events: Events,
   tx: Transaction,
   appId: number,
   group: GroupRow,
-  event: Told,
+  event: MemberEvent,
   now: number,
 ): Promise<Message> {
   const message = await writeGroupAction(tx, actionOf(appId, group, event, now))
@@ -155,7 +155,7 @@ export async function tell(
     events.publish(appId, { trigger: 'message_sent', place, messageId, message })
     if (event.isRemoval === true) events.publish(appId, { notice: message, place, to: event.on.uid })
   })
-  await publishChange(events, tx, appId, group, {
+  await raiseMemberEvents(events, tx, appId, group, {
     ...event,
     by: event.by.uid,
     uids: [event.on.uid],
@@ -165,15 +165,15 @@ export async function tell(
 }
 
 /**
- * Sends each of those concerned, who are connected, the action message of an event that leaves none in the group.
+ * Sends each member concerned who is connected the action message of an event that leaves none in the group.
  * @returns the ids of these messages, by uid
  */
-export async function notify(
+export async function noticeMembers(
   events: Events,
   tx: Transaction,
   appId: number,
   group: GroupRow,
-  { action, by, on }: Pick<Told, 'action' | 'by'> & { on: readonly UserRow[] },
+  { action, by, on }: Pick<MemberEvent, 'action' | 'by'> & { on: readonly UserRow[] },
   now: number,
 ): Promise<ReadonlyMap<string, number>> {
   const actions = on.map((user) => actionOf(appId, group, { action, by, on: user }, now))
@@ -187,7 +187,7 @@ export async function notify(
   return new Map(messages.map(({ id }, n) => [(on[n] as UserRow).uid, Number(id)]))
 }
 
-function actionOf(appId: number, group: GroupRow, { action, by, on, scope }: Told, now: number): GroupAction {
+function actionOf(appId: number, group: GroupRow, { action, by, on, scope }: MemberEvent, now: number): GroupAction {
   const { guid, conversation } = group
   const shown = { by: showUser(by), on: showUser(on), group: showGroup(group) }
   return { appId, guid, conversation, action, ...shown, ...(scope && { scope }), now }
@@ -197,7 +197,7 @@ function actionOf(appId: number, group: GroupRow, { action, by, on, scope }: Tol
  * Raises the event of what happened to members, one for each; an action message is not always written.
  * @param actionIds of the action messages that members were sent, by uid
  */
-export async function publishChange(
+export async function raiseMemberEvents(
   events: Events,
   tx: Transaction,
   appId: number,
@@ -208,7 +208,7 @@ export async function publishChange(
     uids,
     scope,
     actionIds,
-  }: Pick<Told, 'action' | 'scope'> & {
+  }: Pick<MemberEvent, 'action' | 'scope'> & {
     by: string
     uids: readonly string[]
     actionIds?: ReadonlyMap<string, number>

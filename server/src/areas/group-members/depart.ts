@@ -3,7 +3,7 @@ import { requireScopePermission } from '../../chat/groups/permissions.ts'
 import type { UserRow } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
 import { lockGroupFor, requireActor } from './actor.ts'
-import { removeMembers, tell } from './changes.ts'
+import { removeMembers, writeAction } from './changes.ts'
 import { notAMember, ownerCannotLeave } from './errors.ts'
 import { refuseAdmin, refuseRemoval } from './rules.ts'
 import { holdUsers, requireTarget } from './targets.ts'
@@ -19,7 +19,7 @@ export async function leave(context: Context, appId: number, guid: string, uid: 
     if (uid === group.owner) throw ownerCannotLeave(group.guid, uid)
     const now = Math.floor(Date.now() / 1000)
     const after = await removeMembers(context.events, tx, appId, group, [user], now)
-    await tell(context.events, tx, appId, after, { action: 'left', by: user, on: user }, now)
+    await writeAction(context.events, tx, appId, after, { action: 'left', by: user, on: user }, now)
   })
 }
 
@@ -49,6 +49,6 @@ export async function kickMember(
     const now = Math.floor(Date.now() / 1000)
     const after = await removeMembers(context.events, tx, appId, group, [target.user], now)
     const event = { action: 'kicked', by: actor.user, on: target.user, isRemoval: true } as const
-    await tell(context.events, tx, appId, after, event, now)
+    await writeAction(context.events, tx, appId, after, event, now)
   })
 }

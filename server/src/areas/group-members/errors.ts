@@ -33,12 +33,6 @@ export function tooManyGroups(uid: string, most: number): ApiError {
   return new ApiError('ERR_PLAN_QUOTA_RESTRICTION', devMessage)
 }
 
-/** 400 for a request that names too many users. @param path where its lists are */
-export function tooManyInRequest(path: string, named: number, most: number): ApiError {
-  const message = `can have at most ${most} users`
-  return new ApiError('ERR_BAD_REQUEST', `${path} ${message}; it has ${named}.`, [{ path, message }])
-}
-
 /** 403: nobody can kick or ban themselves, or change their own scope. */
 export function noSelfAction(uid: string, what: 'kick or ban themselves' | 'change their own scope'): ApiError {
   return new ApiError('ERR_GROUP_NO_SELF_ACTION', `A member cannot ${what} (${uid}).`)

@@ -1,7 +1,7 @@
 export { type GroupActor, lockGroupFor, requireActor } from './actor.ts'
 export { type Outcomes, storeFirstMembers } from './add.ts'
 export { type Addition, type MemberLists, type Plan, planAdditions, readAdditions } from './additions.ts'
-export { addMember, notify, publishChange, removeMembers, storeBans, tell } from './changes.ts'
+export { addMember, noticeMembers, raiseMemberEvents, removeMembers, storeBans, writeAction } from './changes.ts'
 export { readUnwilling, refuseBlocker } from './consent.ts'
 export { kickMember } from './depart.ts'
 export { notAMember, systemIsNoMember, tooManyGroups } from './errors.ts'

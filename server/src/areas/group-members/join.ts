@@ -7,14 +7,14 @@ import type { RolePolicy } from '../../chat/roles/policies.ts'
 import { requireListed } from '../../chat/roles/rules.ts'
 import type { UserRow } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
-import { countMembers, storeMembers, tell } from './changes.ts'
+import { countMembers, storeMembers, writeAction } from './changes.ts'
 import { alreadyJoined, noVacancy } from './errors.ts'
 import { isStillProven, type ProvenPassword, provePassword } from './password.ts'
 import { type GroupLimits, refuseMembership, type Target } from './rules.ts'
 import { holdUsers, requireActiveTarget } from './targets.ts'
 
 /**
- * A user joins as a participant; for who is no member a private group does not exist.
+ * A user joins as a participant; for others, a private group does not exist.
  * @param policy of the user's role, which may limit the types of groups they can join
  * @returns the action message that it leaves in the group
  */
@@ -59,7 +59,7 @@ function join(
     const now = Math.floor(Date.now() / 1000)
     await storeMembers(tx, appId, group.guid, [{ uid: target.uid, scope: 'participant' }], now)
     const after = await countMembers(tx, appId, group.guid, 1, now)
-    const message = await tell(
+    const message = await writeAction(
       context.events,
       tx,
       appId,

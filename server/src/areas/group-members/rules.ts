@@ -105,7 +105,7 @@ export function refuseRemoval(
   return undefined
 }
 
-/** Why a rule, of which nobody can be asked, does not remove a member: admins are left to people. */
+/** Why a rule of moderation does not remove a member: rules never remove admins, a person has to. */
 export function refuseAdmin({ guid }: Pick<GroupRow, 'guid'>, { uid, membership }: Pick<Target, 'uid' | 'membership'>) {
   return membership?.scope === 'admin' ? errors.isAdmin(guid, uid) : undefined
 }

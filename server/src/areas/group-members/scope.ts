@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { lockGroupFor, requireActor } from './actor.ts'
-import { tell } from './changes.ts'
+import { writeAction } from './changes.ts'
 import { notAMember, sameScope } from './errors.ts'
 import { refuseScopeChange } from './rules.ts'
 import { holdUsers, requireActiveTarget } from './targets.ts'
@@ -55,7 +55,7 @@ export function changeScope(
       on: target.user,
       scope: { old: membership.scope, new: scope },
     } as const
-    await tell(context.events, tx, appId, group, event, Math.floor(Date.now() / 1000))
+    await writeAction(context.events, tx, appId, group, event, Math.floor(Date.now() / 1000))
     return { guid: group.guid, uid, scope, joinedAt: membership.joinedAt }
   })
 }

@@ -14,9 +14,9 @@ const lockUsers = statement(`
   for no key update`)
 
 /**
- * Holds users whose memberships are about to change, so that they are not deactivated at the same moment (who is must not
- * be counted) and do not take two last places at once. To be called before the group is locked: whoever locks both takes
- * the users first, by uid, so that no two wait for each other.
+ * Locks users whose memberships are about to change, so that nobody is deactivated meanwhile (deactivated users are not counted),
+ * and nobody takes two last places at once. To be called before the group is locked: whoever locks both takes the users first, by
+ * uid, so that no two wait for each other.
  */
 export async function holdUsers(tx: Transaction, appId: number, uids: readonly string[]): Promise<void> {
   if (uids.length > 0) await tx.query(lockUsers, [appId, uids])

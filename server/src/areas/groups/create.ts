@@ -13,10 +13,10 @@ import {
   type Addition,
   type GroupLimits,
   holdUsers,
-  notify,
+  noticeMembers,
   type Plan,
   planAdditions,
-  publishChange,
+  raiseMemberEvents,
   readAdditions,
   readTargets,
   readUnwilling,
@@ -80,7 +80,11 @@ export async function makeGroup(
     await context.events.raise(tx, appId, [{ trigger: 'group_created', guid, conversation, owner, uids }])
     await notifyMembers(context, tx, appId, row, { by: user, uids, now })
     const banned = plan.bans.map(({ uid }) => uid)
-    await publishChange(context.events, tx, appId, row, { action: 'banned', by: user?.uid ?? systemUid, uids: banned })
+    await raiseMemberEvents(context.events, tx, appId, row, {
+      action: 'banned',
+      by: user?.uid ?? systemUid,
+      uids: banned,
+    })
     const shown = showGroup(row, owner === systemUid ? undefined : { scope: 'admin', joinedAt: now })
     return { ...shown, ...(group.members && { members: { data: outcomes } }) }
   })
@@ -100,7 +104,7 @@ async function notifyMembers(
   const actor = by ?? users.get(systemUid)
   if (actor === undefined) throw unknownUser(systemUid)
   const on = added.flatMap((uid) => users.get(uid) ?? [])
-  await notify(events, tx, appId, group, { action: 'added', by: actor, on }, now)
+  await noticeMembers(events, tx, appId, group, { action: 'added', by: actor, on }, now)
 }
 
 /** Who becomes a member: first the owner, as an admin whichever list names them, then the others as far as allowed. */

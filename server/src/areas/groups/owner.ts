@@ -10,7 +10,7 @@ import {
   holdUsers,
   lockGroupFor,
   notAMember,
-  publishChange,
+  raiseMemberEvents,
   refuseBlocker,
   refuseMembership,
   requireActiveTarget,
@@ -99,5 +99,5 @@ async function makeAdmin(
   const refusal = refuseMembership(group, target, await settings.of(appId))
   if (refusal !== undefined) throw refusal
   await addMember(tx, appId, group, { uid, scope: 'admin' }, now)
-  await publishChange(events, tx, appId, group, { action: 'added', by: actor.user.uid, uids: [uid] })
+  await raiseMemberEvents(events, tx, appId, group, { action: 'added', by: actor.user.uid, uids: [uid] })
 }

@@ -11,8 +11,8 @@ import { readVisible } from '../../chat/sight/sight.ts'
 import { requireActiveUser } from '../../chat/users/require.ts'
 import type { Context } from '../../context.ts'
 import type { Content } from './content.ts'
-import type { Sending } from './repeat.ts'
-import type { MessageRow, WrittenRow } from './write/row.ts'
+import type { SendRequest } from './repeat.ts'
+import type { NewMessageRow, WrittenRow } from './write/row.ts'
 
 /** A message that was sent, made when it is wanted: for those who listen, and as whoever sent it sees it. */
 export interface SentMessage {
@@ -29,7 +29,7 @@ export interface SentMessage {
  */
 export async function showStored(
   context: Pick<Context, 'database' | 'policies'>,
-  { app: { appId }, caller }: Pick<Sending, 'app' | 'caller'>,
+  { app: { appId }, caller }: Pick<SendRequest, 'app' | 'caller'>,
   stored: StoredMessage,
 ): Promise<SentMessage> {
   const { database } = context
@@ -56,7 +56,7 @@ export async function showStored(
 /** What was sent just now as the answer shows it, out of what is in memory. */
 export async function showSent(
   context: Context,
-  row: MessageRow,
+  row: NewMessageRow,
   written: WrittenRow,
   content: Content,
   quoted: StoredMessage | undefined,
@@ -97,7 +97,7 @@ const plain: RenderOptions = { withTags: true }
 /** What stands in a message beside what was sent. @param viewer whose blockers look offline in it */
 async function readAround(
   { database }: Context,
-  { appId, mentioned, traits, moderation }: MessageRow,
+  { appId, mentioned, traits, moderation }: NewMessageRow,
   id: number,
   quoted: StoredMessage | undefined,
   viewer: string | undefined,

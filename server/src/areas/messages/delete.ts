@@ -176,7 +176,7 @@ const selectReplyBut = statement(`
 /**
  * Whether a message may go for good with its replies. Somebody who does not moderate leaves those of others, and who may not
  * delete replies leaves them all: then it becomes a deleted message.
- * @throws as `requireRight`
+ * @throws 403 `ERR_MESSAGE_NOT_A_SENDER`, `ERR_PERMISSION_DENIED`; 404 for somebody who has left the group meanwhile
  */
 async function mayDeleteReplies(
   tx: Transaction,
@@ -191,7 +191,7 @@ async function mayDeleteReplies(
   return left.length === 0
 }
 
-/** @throws 403 where somebody may not delete a message */
+/** @throws as `mayDeleteReplies` */
 async function requireRight(
   tx: Transaction,
   app: App,

@@ -1,24 +1,17 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { BodyOf, Message, updateMessage } from '@parley/contract'
 import type { App } from '../../chat/identity.ts'
-import {
-  type ActingEditor,
-  changeSeen,
-  type Editor,
-  refuseActions,
-  requireVisible,
-} from '../../chat/messages/change.ts'
+import { type ActingEditor, changeSeen, requireVisible } from '../../chat/messages/change.ts'
 import type { HeldFor } from '../../chat/messages/read.ts'
 import type { StoredMessage } from '../../chat/messages/rows.ts'
 import { isJudged, passJudges } from '../../chat/writing/judges.ts'
-import { changedTooOften } from '../../chat/writing/refusals.ts'
 import type { Context } from '../../context.ts'
 import type { Transaction } from '../../store/database.ts'
 import { checkEdit } from './content.ts'
-import { alreadyDeleted, notTheSender } from './errors.ts'
+import { editedMeanwhile } from './errors.ts'
 import { editByOutcome } from './held/judged-edit.ts'
 import { inTurn, type Turn, tellInTurn } from './in-turn.ts'
-import { requireEditRight } from './store-edit.ts'
+import { requireEditable, requireMayEdit } from './may-edit.ts'
 
 const maxAttempts = 5
 
@@ -48,14 +41,14 @@ export async function editMessage(
       app,
       checkEdit(seen, data),
       (left) => ({ ...seen, app, byApp: by.editor === undefined, tags: tags ?? seen.tags, edits: id, content: left }),
-      () => requireEditRight(context, context.database, app, by.editor, seen, checkEdit(seen, data)),
+      () => requireMayEdit(context, context.database, app, by.editor, seen, checkEdit(seen, data)),
     )
     const change = async (tx: Transaction, message: StoredMessage, turn: Turn) => {
       requireEditable(message, by.editor)
       const isAsSeen = isDeepStrictEqual(message.data, seen.data)
       if (!isAsSeen && isToBeJudged) return undefined
       const edited = isAsSeen ? content : checkEdit(message, data)
-      await requireEditRight(context, tx, app, by.editor, message, edited)
+      await requireMayEdit(context, tx, app, by.editor, message, edited)
       const done = await editByOutcome(context, tx, app, message, { by, content: edited, tags, outcome }, turn)
       if (done.is !== 'told') return done
       const answer = await tellInTurn(tx, app, done.told, by.editor, turn)
@@ -67,15 +60,5 @@ export async function editMessage(
     if (done?.is === 'refused') throw done.error
     if (done !== undefined) return done.answer
   }
-  throw changedTooOften()
-}
-
-function requireEditable(message: StoredMessage, editor: Editor): void {
-  refuseActions(message)
-  if (editor !== undefined && message.sender !== editor) {
-    throw notTheSender(message.id, editor, 'edit')
-  }
-  if (message.deletedAt !== null) {
-    throw alreadyDeleted(message.id)
-  }
+  throw editedMeanwhile()
 }

@@ -121,13 +121,19 @@ export function notTheSender(id: number, uid: string, does: 'edit' | 'delete'): 
   )
 }
 
+/** 503: other edits came in between, again and again. */
+export function editedMeanwhile(): ApiError {
+  return new ApiError('ERR_MISSION_FAILED', 'The message was edited at the same time. Try again.')
+}
+
 export function alreadyDeleted(id: number): ApiError {
   return new ApiError('ERR_MESSAGE_ACTION_NOT_ALLOWED', `The message ${id} was deleted.`)
 }
 
-/** 403 for reactions, pins and saves of actions and deleted messages. */
-export function unsuitable(id: number): ApiError {
-  return new ApiError('ERR_MESSAGE_ACTION_NOT_ALLOWED', `The message ${id} is an action or was deleted.`)
+/** 403: there is nothing in an action to keep, or to react to. */
+export function actionNotMarkable(id: number): ApiError {
+  const devMessage = `The message ${id} is an action message and cannot be pinned, saved or reacted to.`
+  return new ApiError('ERR_MESSAGE_ACTION_NOT_ALLOWED', devMessage)
 }
 
 export function notInteractive(id: number): ApiError {

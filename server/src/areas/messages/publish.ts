@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts'
 import type { Events } from '../../events/index.ts'
 import type { Place } from '../../events/types.ts'
 import type { SentMessage } from './answer.ts'
-import { eventBits, type MessageRow, type SendSubscriptions, type WrittenRow } from './write/row.ts'
+import { eventBits, type NewMessageRow, type SendSubscriptions, type WrittenRow } from './write/row.ts'
 
 /**
  * Tells of a message once it is ready to be answered, in the order of what is written to its conversation. One that could
@@ -13,7 +13,7 @@ import { eventBits, type MessageRow, type SendSubscriptions, type WrittenRow } f
  */
 export async function publishSent(
   { events, messages }: Context,
-  row: MessageRow,
+  row: NewMessageRow,
   written: WrittenRow,
   makeReady: () => Promise<SentMessage>,
 ): Promise<SentMessage> {
@@ -33,7 +33,7 @@ export async function publishSent(
 /** A held message is told to the other devices of its sender, and to nobody else. */
 export async function tellSender(
   { events }: Context,
-  row: MessageRow,
+  row: NewMessageRow,
   written: WrittenRow,
   makeReady: () => Promise<SentMessage>,
 ): Promise<SentMessage> {
@@ -80,7 +80,7 @@ function readSubscriptions(kept: ReadonlySet<string>, isHeard: boolean): SendSub
  * The log has it from the batch; who listens in this process is told with the message as it is answered. What its sender
  * received by sending it comes before the message, what everybody has received by now after it.
  */
-function publish(events: Events, row: MessageRow, written: WrittenRow, message: SentMessage | undefined): void {
+function publish(events: Events, row: NewMessageRow, written: WrittenRow, message: SentMessage | undefined): void {
   const place = placeOfSent(row, written)
   const messageId = written.id as number
   const { device } = row
@@ -89,7 +89,7 @@ function publish(events: Events, row: MessageRow, written: WrittenRow, message: 
   const groupRevision = row.kind === 'group' ? { groupRevision: written.receiverRevision } : {}
   const shown = message && events.bus.isHeard && { message: message.renderForAll() }
   events.publish(row.appId, { trigger: 'message_sent', place, messageId, device, ...shown, ...groupRevision })
-  // Where it could not be made ready, nobody knows.
+  // If it could not be rendered, nobody can tell: then it is published all the same.
   if (row.mentioned !== null && message?.mentionsSomebody() !== false) {
     events.publish(row.appId, { trigger: 'user_mentioned', place, messageId })
   }
@@ -99,7 +99,7 @@ function publish(events: Events, row: MessageRow, written: WrittenRow, message: 
   if (risen !== undefined) publishRisen(events, risen, at)
 }
 
-function placeOfSent(row: MessageRow, { conversation }: WrittenRow): Place {
+function placeOfSent(row: NewMessageRow, { conversation }: WrittenRow): Place {
   const [first, second] = partsOf(row)
   return { conversation: conversation as number, kind: row.kind, first, second }
 }

@@ -7,7 +7,7 @@ import type { Context } from '../../context.ts'
 import type { Target } from './target.ts'
 
 /** Something that is sent, by which it is known whether it was stored before: from whom, where to, with which muid. */
-export interface Sending {
+export interface SendRequest {
   readonly app: App
   readonly caller: Caller
   readonly target: Target
@@ -25,7 +25,7 @@ export function senderOf(caller: Caller): string {
  */
 export async function findRepeated(
   { database }: Pick<Context, 'database'>,
-  { app: { appId }, caller, target, muid }: Sending,
+  { app: { appId }, caller, target, muid }: SendRequest,
 ): Promise<StoredMessage | undefined> {
   if (muid === undefined) return undefined
   const sender = senderOf(caller)
@@ -42,7 +42,7 @@ export async function findRepeated(
  */
 export async function requireRepeated(
   context: Pick<Context, 'database'>,
-  sending: Sending,
+  sending: SendRequest,
   refused: unknown,
 ): Promise<StoredMessage> {
   const stored = refused instanceof ApiError ? await findRepeated(context, sending) : undefined

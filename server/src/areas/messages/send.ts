@@ -7,11 +7,11 @@ import { mediaKeysOf } from '../../chat/messages/file-uses.ts'
 import { isHeld, traitsOf } from '../../chat/messages/traits.ts'
 import { recordsOf } from '../../chat/moderation/records.ts'
 import { decide, traitsOfStatus } from '../../chat/moderation/verdict.ts'
-import { messageTraits, sendKeyOf } from '../../chat/writing/deeds.ts'
-import { noScopes } from '../../chat/writing/group-judge.ts'
+import { messageKindOf, sendKeyOf } from '../../chat/writing/deeds.ts'
+import { type DeniedScopes, writeByScopes } from '../../chat/writing/denied-scopes.ts'
 import { type Draft, isJudgedOutside, passJudges } from '../../chat/writing/judges.ts'
 import { requireMayWrite } from '../../chat/writing/may-write.ts'
-import { changedTooOften, refusalError } from '../../chat/writing/refusals.ts'
+import { changedMeanwhile, refusalError } from '../../chat/writing/refusals.ts'
 import { judgeByRoles } from '../../chat/writing/role-rules.ts'
 import type { Context } from '../../context.ts'
 import { refusalOf } from '../../faults.ts'
@@ -20,9 +20,9 @@ import { type Content, checkContent } from './content.ts'
 import { emptyReceiver } from './errors.ts'
 import { publishSent, sendSubscriptions, tellSender } from './publish.ts'
 import { isRelated, readRelated, unrelated } from './related.ts'
-import { findRepeated, requireRepeated, type Sending, senderOf } from './repeat.ts'
+import { findRepeated, requireRepeated, type SendRequest, senderOf } from './repeat.ts'
 import { readTarget, type Target } from './target.ts'
-import type { MessageRow } from './write/row.ts'
+import type { NewMessageRow } from './write/row.ts'
 
 type SendBody = BodyOf<typeof sendMessage>
 
@@ -89,8 +89,6 @@ function outcomeOf({ log }: Pick<Context, 'log'>, { receiver, sending }: Attempt
   return { success: false, ...refusalOf(sending.reason, log, { receiver }).toBody() }
 }
 
-const maxJudgements = 5
-
 /** Sends to one receiver. What is stored already is answered as it is, whatever has to be said against sending it by now. */
 async function sendTo(
   context: Context,
@@ -100,7 +98,7 @@ async function sendTo(
   body: SendBody,
   target: Target,
 ): Promise<SentMessage> {
-  const sending: Sending = { app, caller, target, muid: body.muid }
+  const sending: SendRequest = { app, caller, target, muid: body.muid }
   // Nobody outside is asked again. Where nobody is, the batch finds out by itself.
   if (body.muid !== undefined && (await isJudgedOutside(context.judges, app))) {
     const stored = await findRepeated(context, sending)
@@ -113,7 +111,7 @@ async function sendTo(
   }
 }
 
-async function sendOnce(context: Context, sending: Sending, sent: Content, body: SendBody): Promise<SentMessage> {
+async function sendOnce(context: Context, sending: SendRequest, sent: Content, body: SendBody): Promise<SentMessage> {
   const { app, caller, target } = sending
   const sender = senderOf(caller)
   const related = isRelated(body) ? await readRelated(context, app, sender, target, body) : unrelated
@@ -135,7 +133,7 @@ async function sendOnce(context: Context, sending: Sending, sent: Content, body:
   })
   const { content, outcome } = await passJudges(context.judges, app, sent, describe, async () => {
     if (asApp) return
-    const deed = { key, says: messageTraits(sent) }
+    const deed = { key, says: messageKindOf(sent) }
     const where = { appId: app.appId, sender, ...target, isNew: true, conversation: 'any' } as const
     await requireMayWrite(context, context.database, { ...where, deed })
   })
@@ -143,51 +141,48 @@ async function sendOnce(context: Context, sending: Sending, sent: Content, body:
   const judged = decision === undefined ? 0 : traitsOfStatus(decision.status)
   const files = mediaKeysOf(app, content.data)
   const subscribed = await sendSubscriptions(context.events, app.appId)
-  const deed = { key, says: messageTraits(content) }
+  const deed = { key, says: messageKindOf(content) }
   const roleRules = asApp ? null : judgeByRoles(await context.policies.ofApp(app.appId), target.kind, deed)
-  for (let judgements = 1; ; judgements++) {
-    const { deniedScopes, permissionsVersion } =
-      target.kind === 'group' ? context.messages.judge.judge(app.appId, target.receiver, deed) : noScopes
-    const row: MessageRow = {
-      appId: app.appId,
-      sender,
-      kind: target.kind,
-      receiver: target.receiver,
-      category: content.category,
-      type: content.type,
-      data: content.json,
-      muid: body.muid ?? null,
-      parentId: related.parent?.id ?? null,
-      quotedId: related.quoted?.id ?? null,
-      tags: body.tags ?? null,
-      mentioned: content.mentioned.length > 0 ? content.mentioned : null,
-      files: files.length > 0 ? files : null,
-      traits: traitsOf(content) | judged,
-      countable: decision === undefined || decision.status === 'approved',
-      asApp,
-      deniedScopes,
-      permissionsVersion,
-      roleRules,
-      subscribed,
-      device: actingDevice(caller),
-      moderation:
-        outcome && decision && recordsOf(outcome, decision, Math.floor(Date.now() / 1000), context.span?.traceparent),
-      span: context.span?.child('store message', { kind: 'producer' }),
-    }
-    const written = await context.messages.write(row)
-    if (written.refusal === 'STALE_PERMISSIONS' && judgements < maxJudgements) {
-      await context.messages.judge.refresh(app.appId, target.receiver)
-      continue
-    }
-    if (written.refusal === 'NO_CONVERSATION') throw changedTooOften()
-    if (written.refusal !== null) throw refusalError(written.refusal, { ...row, says: deed.says })
-    if (written.id === null) {
-      return showStored(context, sending, await requireRepeated(context, sending, changedTooOften()))
-    }
-    const { quoted } = related
-    if (row.moderation?.held?.questions) context.questions.wake()
-    if (row.moderation?.decisions.some(({ acted }) => !acted)) context.moderationActions.soon(app, written.id)
-    const show = () => showSent(context, row, written, content, quoted)
-    return isHeld(row) ? tellSender(context, row, written, show) : publishSent(context, row, written, show)
+  const rowOf = ({ deniedScopes, permissionsVersion }: DeniedScopes): NewMessageRow => ({
+    appId: app.appId,
+    sender,
+    kind: target.kind,
+    receiver: target.receiver,
+    category: content.category,
+    type: content.type,
+    data: content.json,
+    muid: body.muid ?? null,
+    parentId: related.parent?.id ?? null,
+    quotedId: related.quoted?.id ?? null,
+    tags: body.tags ?? null,
+    mentioned: content.mentioned.length > 0 ? content.mentioned : null,
+    files: files.length > 0 ? files : null,
+    traits: traitsOf(content) | judged,
+    countable: decision === undefined || decision.status === 'approved',
+    asApp,
+    deniedScopes,
+    permissionsVersion,
+    roleRules,
+    subscribed,
+    device: actingDevice(caller),
+    moderation:
+      outcome && decision && recordsOf(outcome, decision, Math.floor(Date.now() / 1000), context.span?.traceparent),
+    span: context.span?.child('store message', { kind: 'producer' }),
+  })
+  const { messages } = context
+  const { row, written } = await writeByScopes(messages.permissions, app.appId, target, deed, async (denied) => {
+    const row = rowOf(denied)
+    const written = await messages.write(row)
+    return { row, written, refusal: written.refusal }
+  })
+  if (written.refusal === 'NO_CONVERSATION') throw changedMeanwhile()
+  if (written.refusal !== null) throw refusalError(written.refusal, { ...row, says: deed.says })
+  if (written.id === null) {
+    return showStored(context, sending, await requireRepeated(context, sending, changedMeanwhile()))
   }
+  const { quoted } = related
+  if (row.moderation?.held?.questions) context.questions.wake()
+  if (row.moderation?.decisions.some(({ acted }) => !acted)) context.moderationActions.soon(app, written.id)
+  const show = () => showSent(context, row, written, content, quoted)
+  return isHeld(row) ? tellSender(context, row, written, show) : publishSent(context, row, written, show)
 }

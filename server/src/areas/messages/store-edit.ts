@@ -1,25 +1,16 @@
 import { sql } from 'kysely'
 import { systemUid } from '../../chat/apps.ts'
 import type { App } from '../../chat/identity.ts'
-import {
-  type ActingEditor,
-  type Editor,
-  requireMessagePermission,
-  type ToldChange,
-  tellChange,
-} from '../../chat/messages/change.ts'
+import { type ActingEditor, type ToldChange, tellChange } from '../../chat/messages/change.ts'
 import { mediaKeysOf, recordUses, releaseUses } from '../../chat/messages/file-uses.ts'
 import { forgetAnswersAbout } from '../../chat/messages/forget-answers.ts'
 import type { StoredMessage } from '../../chat/messages/rows.ts'
 import { contentTraits, isHeld, traits, traitsOf } from '../../chat/messages/traits.ts'
 import { forgetEngineAnswers, forgetJudgedText, wasJudged } from '../../chat/moderation/forget.ts'
 import { placeOf } from '../../chat/place.ts'
-import { identifyViewer } from '../../chat/sight/sight.ts'
 import { readUsers } from '../../chat/users/rows.ts'
-import { messageTraits, sendKeyOf } from '../../chat/writing/deeds.ts'
-import { requireMayWriteTo } from '../../chat/writing/may-write.ts'
 import type { Context } from '../../context.ts'
-import type { Queryable, Transaction } from '../../store/database.ts'
+import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import type { Content } from './content.ts'
 import { dropWaiting } from './held/waiting.ts'
@@ -36,23 +27,6 @@ const update = statement(`
     updated_at = greatest($7, sent_at)
   where app_id = $1
   and id = $2`)
-
-/** May they edit it, and could they send what it says then? The app may. */
-export async function requireEditRight(
-  context: Context,
-  on: Queryable,
-  app: App,
-  editor: Editor,
-  message: StoredMessage,
-  content: Content,
-): Promise<void> {
-  if (editor === undefined) return
-  // As it is now: judges may have taken their time.
-  const { policy } = await identifyViewer(on, context.policies, app.appId, editor)
-  await requireMessagePermission(on, app, editor, policy, message, 'edit')
-  const deed = { key: sendKeyOf(message.parentId), says: messageTraits(content) }
-  await requireMayWriteTo(context, on, app.appId, editor, message, deed)
-}
 
 /**
  * Writes an edit, under the lock, with all that hangs on what a message says. It takes the place of one that waits.

@@ -10,7 +10,7 @@ import { type Account, accountColumns, type Operator, rightsOf } from './account
 /** A session ends so many seconds after it was last used ... */
 export const idleSeconds = 12 * 3600
 /** ... and so many after it began. */
-export const sessionSeconds = 7 * 86_400
+const sessionSeconds = 7 * 86_400
 /** Personal tokens begin with this, so that scanners for secrets know them. */
 const tokenPrefix = 'parley_op_'
 /** Use is noted to the minute. */

@@ -131,7 +131,7 @@ function recordRefusal({ audit, database, log }: Context, { id }: Account, reaso
   const record = { action: 'operator_sign_in_refused', type: 'operator', target: String(id), details } as const
   audit
     .record(database, deployment, record)
-    .catch((err: unknown) => log.error({ err }, 'a refused sign-in is missing in the audit log'))
+    .catch((err: unknown) => log.error({ err }, 'could not record a refused sign-in in the audit log'))
 }
 
 /** Whoever changes it ends the sessions that there are by then, so that none may begin meanwhile. */

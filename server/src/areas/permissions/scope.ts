@@ -23,7 +23,7 @@ const store = statement(`
   where app_id = $1
   and guid = $2`)
 
-/** @throws 400 for what is no scope */
+/** @throws 400 if there is no such scope */
 export function readScope(scope: string): GroupScope {
   if (scope === 'admin' || scope === 'moderator' || scope === 'participant') return scope
   throw badRequest([{ path: 'params/scope', message: 'must be one of admin, moderator, participant' }])

@@ -6,7 +6,7 @@ import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { keptSeconds, personExportTask } from './exports.ts'
 import { batchLock } from './lock.ts'
-import { conversationsOf, type MessageRecord, type Place, readOfConversation } from './messages.ts'
+import { type Cursor, conversationsOf, type MessageRecord, readOfConversation } from './messages.ts'
 import { sections, writeSection } from './sections.ts'
 
 /** Puts together what persons have asked for, and removes it when its time is over. */
@@ -150,14 +150,14 @@ export function startPersonExports({ database, policies, audit, jobs, log }: Mak
     } catch (err) {
       // The job fails, and is done again: here, or by another process.
       if (stopping.signal.aborted || isConnectionFailure(err)) throw err
-      log.error({ err }, 'the data of a person could not be put together')
+      log.error({ err }, 'could not collect the data of a user for an export')
       await database.query(fail, [appId, uid, run, nowSeconds() + keptSeconds])
     }
   })
 
   const timer = setInterval(() => {
     removeOldExports(database, nowSeconds()).catch((err: unknown) => {
-      if (!isConnectionFailure(err)) log.warn({ err }, 'expired data of persons could not be removed')
+      if (!isConnectionFailure(err)) log.warn({ err }, 'could not remove expired exports of personal data')
     })
   }, removeEveryMs).unref()
 
@@ -183,7 +183,7 @@ async function writeMore(
   const rest = conversations.filter((key) => key >= conversation)
   let looked = 0
   for (const key of rest) {
-    const after: Place =
+    const after: Cursor =
       key === conversation ? { conversation, sentAt, id: message } : { conversation: key, sentAt: 0, id: 0 }
     const found = await readOfConversation(tx, appId, viewer, after, batchSize)
     const last = found.at(-1)

@@ -9,7 +9,7 @@ import type { Queryable } from '../../store/database.ts'
 import { allOf, type Fragment, statement } from '../../store/statement.ts'
 
 /** A message up to which an export has come. */
-export interface Place {
+export interface Cursor {
   readonly conversation: number
   readonly sentAt: number
   readonly id: number
@@ -52,7 +52,7 @@ export async function readOfConversation(
   on: Queryable,
   appId: number,
   viewer: Viewer,
-  after: Place,
+  after: Cursor,
   limit: number,
 ): Promise<MessageRecord[]> {
   const { uid } = viewer

@@ -40,7 +40,7 @@ const beginAnew = statement(`
   and place = 0`)
 
 /** What the app has set. */
-export async function ruleOfApp({ settings }: Pick<Context, 'settings'>, appId: number): Promise<Rule> {
+async function ruleOfApp({ settings }: Pick<Context, 'settings'>, appId: number): Promise<Rule> {
   const { messageRetentionDays, messageRetention } = await settings.of(appId)
   return { days: messageRetentionDays, mode: messageRetention }
 }

@@ -134,11 +134,7 @@ export function reactivateUsers(
  * The memberships of users whose rows are locked, so that they do not join anything meanwhile, with the conversations of
  * the groups locked. Read twice: who was kicked while this waited for a lock is no member any more.
  */
-export async function lockMemberships(
-  tx: Transaction,
-  appId: number,
-  uids: readonly string[],
-): Promise<GroupParticipant[]> {
+async function lockMemberships(tx: Transaction, appId: number, uids: readonly string[]): Promise<GroupParticipant[]> {
   if (uids.length === 0) return []
   const before = await tx.query<GroupParticipant>(selectConversations, [appId, uids])
   if (before.length === 0) return []

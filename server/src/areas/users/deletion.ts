@@ -142,7 +142,7 @@ export async function deleteForGood(
     const auditEntries = await signErasure(tx, secrets, appId, user.stub)
     await audit.record(tx, appId, { action: 'user_deleted', type: 'user', target: uid, details: { auditEntries } })
     tx.afterCommit(() => {
-      if (unclean.length > 0) log.error({ appId, tables: unclean }, 'an erasure has left something behind')
+      if (unclean.length > 0) log.error({ appId, tables: unclean }, 'an erasure left something behind')
       events.publish(appId, { control: 'sessions_ended', uid })
       // Not an event that anybody reads: whoever keeps blocks in memory forgets those.
       if (apart.length > 0) events.publish(appId, { trigger: 'user_unblocked', by: uid, uids: apart })

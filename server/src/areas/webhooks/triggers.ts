@@ -59,7 +59,7 @@ export async function replaceTriggers(tx: Transaction, appId: number, id: string
   await insertTriggers(tx, appId, id, ids)
 }
 
-/** Unsubscribes; what was not subscribed to does not matter. @throws 404 for what is no trigger, or no webhook */
+/** Unsubscribes; what was not subscribed to does not matter. @throws 404 if there is no such trigger or webhook */
 export async function unsubscribe(context: Context, appId: number, id: string, ids: readonly string[]): Promise<void> {
   const done = { action: 'webhook_updated', target: id } as const
   await changeWebhooks(context, appId, done, async (tx, note) => {
@@ -71,7 +71,7 @@ export async function unsubscribe(context: Context, appId: number, id: string, i
   })
 }
 
-/** Subscribes, trigger by trigger: one that cannot be does not stop the others. @throws 404 for what is no webhook */
+/** Subscribes, trigger by trigger: one that is refused does not stop the others. @throws 404 if there is no such webhook */
 export function subscribe(context: Context, appId: number, id: string, ids: readonly string[]) {
   const done = { action: 'webhook_updated', target: id } as const
   return changeWebhooks(context, appId, done, async (tx, note) => {

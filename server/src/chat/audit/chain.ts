@@ -203,7 +203,7 @@ export function startAuditChain(
       for (const [appId, { seq, link }] of await linkEntries(database, secrets)) {
         if (Date.now() < (toldAt.get(appId) ?? 0) + tellEveryMs) continue
         toldAt.set(appId, Date.now())
-        log.info({ appId, head: headOf({ seq, link }) }, 'where the audit log stands')
+        log.info({ appId, head: headOf({ seq, link }) }, 'head of the audit log')
       }
     } catch (err) {
       if (!isConnectionFailure(err)) log.error({ err }, 'entries of the audit log could not be linked')

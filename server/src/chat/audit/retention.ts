@@ -21,7 +21,7 @@ const selectOldest = statement(`
   limit ${atOnce}`)
 
 /** Only here, and where an app is removed, can entries be removed. */
-export const allowRemoval = statement(`select set_config('parley.audit_log', 'remove', true)`)
+const allowRemoval = statement(`select set_config('parley.audit_log', 'remove', true)`)
 
 const removeTo = statement(`
   delete from audit_log

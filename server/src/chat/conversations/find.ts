@@ -68,7 +68,7 @@ export function findNamedConversations(on: Queryable, appId: number, name: strin
 }
 
 /** Every reading of a conversation id: `group_<guid>`, or two uids in byte order around one of its `_user_`. */
-export function candidatesOf(name: string): Parts[] {
+function candidatesOf(name: string): Parts[] {
   const candidates: Parts[] = []
   if (name.startsWith('group_')) candidates.push({ kind: 'group', first: name.slice('group_'.length), second: '' })
   const separator = '_user_'

@@ -3,7 +3,7 @@ import type { Fragment } from '../../store/statement.ts'
 import type { Membership } from '../groups/access.ts'
 import type { GroupRow } from '../groups/rows.ts'
 import { type EntityCache, type KnownEntity, whenAllKnown } from '../messages/entity-cache.ts'
-import { readTold, type UserRow, userArray } from '../users/rows.ts'
+import { readRevised, type UserRow, userArray } from '../users/rows.ts'
 import { otherPeerOf } from './participant-state.ts'
 
 /** What is on the other side of a user's conversations. */
@@ -71,7 +71,7 @@ export async function readPeers(
 ): Promise<Peers> {
   const recalledUsers = (users?.split('\x1e') ?? []).map((line) => {
     const end = line.indexOf(' ')
-    return entities.user(appId, line.slice(0, end), readTold(line.slice(end + 1)))
+    return entities.user(appId, line.slice(0, end), readRevised(line.slice(end + 1)))
   })
   const foundGroups = wordsOf(groups)
   const recalledGroups = foundGroups.map(([guid, revision]) => entities.group(appId, guid, Number(revision)))

@@ -12,7 +12,7 @@ export interface Whose {
   readonly viewer: Fragment
 }
 
-/** Each conversation is looked up by its key: for who takes part in few. */
+/** Each conversation is looked up by its key: for users with few conversations. */
 export const eachByKey = sql`
       conversation_states s
       cross join lateral (
@@ -23,7 +23,7 @@ export const eachByKey = sql`
       ) c`
 
 /**
- * All conversations are read in the order of their keys, in one go: for who takes part in thousands. The planner takes all users
+ * All conversations are read in the order of their keys, in one go: for users with thousands of them. The planner takes all users
  * for alike, and would join them row by row; a full join, closed by the offset, is never carried out so.
  */
 export function allByKey({ app, viewer }: Whose): Fragment {

@@ -18,7 +18,7 @@ export interface Credential {
   readonly endsAt: number | null
 }
 
-/** API keys as the HTTP kernel asks for them: by every request, so kept in memory and dropped when changed. */
+/** API keys as every request asks for them; so they are kept in memory, and dropped when changed. */
 export interface KeyRing {
   /** @returns undefined for a key that this app does not have */
   find(app: App, key: string): Promise<Credential | undefined>

@@ -14,7 +14,7 @@ const members = ['guid', 'by', 'members', 'actionId'] as const
 
 /**
  * What the log keeps of each kind of event in `data`, besides its conversation and its message: members of its type, those
- * of its place among them. Never a message or a text, but for what an engine answered (`forgetModerationEvents`). Whoever writes an event and whoever reads it goes by this.
+ * of its place among them. Never a message or a text, but for what an engine answered (`forgetModerationEvents`). What writes the log and what reads it both use this table.
  */
 const kept = {
   message_sent: [],

@@ -20,7 +20,7 @@ const selectBan = statement(`
   and guid = $2
   and uid = $3`)
 
-/** @returns undefined for who is no member */
+/** @returns undefined if they are not a member */
 export async function readMembership(
   on: Queryable,
   appId: number,

@@ -104,7 +104,7 @@ export function digestGroupPassword(secrets: Secrets, appId: number, guid: strin
 }
 
 /** Is this what an import keeps? */
-export function isDigest(kept: Buffer): boolean {
+function isDigest(kept: Buffer): boolean {
   return kept.length === keyBytes
 }
 
@@ -113,13 +113,7 @@ export function isPortable(kept: Buffer): boolean {
   return kept.length === version.length + saltBytes + keyBytes && kept[0] !== bound
 }
 
-/** As exports and imports have it: "scrypt$16384$8$1$", salt and key in base64. */
-export function writePasswordHash(kept: Buffer): string {
-  const parts = [kept.subarray(version.length, version.length + saltBytes), kept.subarray(version.length + saltBytes)]
-  return ['scrypt', cost.N, cost.r, cost.p, ...parts.map((part) => part.toString('base64'))].join('$')
-}
-
-/** @param hash such as `writePasswordHash` gives */
+/** @param hash as exports have it: `scrypt$16384$8$1$`, salt and key in base64 */
 export function readPasswordHash(hash: string): Buffer {
   const parts = hash.split('$').slice(4)
   return Buffer.concat([version, ...parts.map((part) => Buffer.from(part, 'base64'))])

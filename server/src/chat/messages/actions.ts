@@ -7,7 +7,7 @@ import { ownEntities } from './entities.ts'
 import { type DraftView, renderMessage, viewOfNew } from './render.ts'
 import type { StoredMessage } from './rows.ts'
 
-/** What happened in a group, as its action message tells it (FACTS 3.7). */
+/** What happened in a group, as its action message tells it. */
 export interface GroupAction {
   readonly appId: number
   readonly guid: string

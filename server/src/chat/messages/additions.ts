@@ -28,7 +28,10 @@ export interface AddingFeature {
   ) => Promise<ReadonlyMap<number, Addition>>
 }
 
-/** Every feature that adds to messages; a new one is added here. */
+/**
+ * Every feature that adds to messages that are read; a new one is added here. What is shown otherwise has its own list: the answer
+ * to a send and its frame (areas/messages/answer.ts), and messages inside others (`readAdditionsInside` in show.ts).
+ */
 const features: readonly AddingFeature[] = [
   mentionsOfMessages,
   pinsOfMessages,

@@ -4,8 +4,7 @@ import type { MessageChanged } from '../../events/types.ts'
 import type { Database, Queryable, Transaction } from '../../store/database.ts'
 import { lockConversation } from '../conversations/membership.ts'
 import { type Membership, readMembership } from '../groups/access.ts'
-import { requireScopePermission } from '../groups/permissions.ts'
-import { type GroupRow, readGroup } from '../groups/rows.ts'
+import type { GroupRow } from '../groups/rows.ts'
 import type { App } from '../identity.ts'
 import { placeOf } from '../place.ts'
 import type { RolePolicy } from '../roles/policies.ts'
@@ -14,6 +13,7 @@ import { identifyViewer } from '../sight/sight.ts'
 import { draftMessageAction, writeMessageAction } from './actions.ts'
 import { type HeldFor, isThereFor, requireMessage, unknownMessage } from './read.ts'
 import { readMessages, type StoredMessage } from './rows.ts'
+import { requireMessageScopePermission } from './scope-permissions.ts'
 import { showMessages } from './show.ts'
 import { isHeld } from './traits.ts'
 
@@ -81,8 +81,9 @@ export function refuseActions(message: StoredMessage): void {
 }
 
 /**
- * The group and the editor's membership if the message is in a group, after checking the permissions of their role and scope.
- * @throws 403 `ERR_PERMISSION_DENIED`
+ * Whether their role and, in a group, their scope let a user edit or delete a message.
+ * @returns the group and their membership, if the message is in a group
+ * @throws 403 `ERR_PERMISSION_DENIED`; 404 if they have left the group meanwhile
  */
 export async function requireMessagePermission(
   on: Queryable,
@@ -92,20 +93,15 @@ export async function requireMessagePermission(
   message: StoredMessage,
   does: 'edit' | 'delete',
 ): Promise<{ group: GroupRow; membership: Membership } | undefined> {
-  if (policy !== undefined) await requireRoleRight(on, app, policy, message, does)
+  if (policy !== undefined) await requireMessageRolePermission(on, app, policy, message, does)
   if (message.kind === 'user') return undefined
   if (does === 'delete') requireFeature(policy, 'deleteGroupMessages')
-  const [group, membership] = await Promise.all([
-    readGroup(on, app.appId, message.receiver),
-    readMembership(on, app.appId, message.receiver, editor),
-  ])
-  if (group === undefined || membership === undefined) throw unknownMessage(message.id)
-  requireScopePermission(group, membership, message.parentId === null ? `${does}Message` : `${does}ThreadedMessage`)
-  return { group, membership }
+  const isReply = message.parentId !== null
+  return requireMessageScopePermission(on, app, editor, message, isReply ? `${does}ThreadedMessage` : `${does}Message`)
 }
 
-/** Messages of members of some scopes may be out of the reach of a role; who has left the group has no scope. */
-async function requireRoleRight(
+/** Messages of members of some scopes may be out of the reach of a role; a sender who has left the group has no scope. */
+async function requireMessageRolePermission(
   on: Queryable,
   app: App,
   policy: RolePolicy,

@@ -2,7 +2,7 @@ import { createCache } from '../../cache.ts'
 import type { Queryable } from '../../store/database.ts'
 import { type GroupRow, readGroups, showGroupOrDeleted } from '../groups/rows.ts'
 import { type JsonText, toJson } from '../json.ts'
-import { readCurrentUser, showUserOrDeleted, type ToldUser, type UserRow, userOf } from '../users/rows.ts'
+import { type RevisedUser, readCurrentUser, showUserOrDeleted, type UserRow, userOf } from '../users/rows.ts'
 
 /**
  * Users and groups as messages show them, kept in memory for the answers to sends and for lists. The statement that finds them
@@ -10,7 +10,7 @@ import { readCurrentUser, showUserOrDeleted, type ToldUser, type UserRow, userOf
  */
 export interface EntityCache {
   /** @param told their row with it spares a statement where another one is remembered, or none */
-  user(appId: number, uid: string, told: ToldUser): KnownEntity<UserRow> | Promise<KnownEntity<UserRow>>
+  user(appId: number, uid: string, told: RevisedUser): KnownEntity<UserRow> | Promise<KnownEntity<UserRow>>
   group(appId: number, guid: string, revision: number): KnownEntity<GroupRow> | Promise<KnownEntity<GroupRow>>
   /** A user as they were when they were last read: only a statement that tells their revision says whether they still are. */
   lastRead(appId: number, uid: string): KnownEntity<UserRow> | undefined
@@ -23,7 +23,7 @@ export interface EntityCache {
 /** A user or a group as messages show them, and the same written out. */
 export interface KnownEntity<Row> {
   readonly revision: number
-  /** Undefined for who has been removed meanwhile. */
+  /** Undefined if they have been removed meanwhile. */
   readonly row: Row | undefined
   /** Made anew each time: few need it. */
   readonly entity: object

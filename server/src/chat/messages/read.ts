@@ -74,3 +74,8 @@ export async function showOne(
   const [shown] = await showMessages(on, app.appId, [message], options)
   return shown as Message
 }
+
+/** A message as it is now, for a caller whose access was just checked. */
+export async function showChanged(on: Queryable, app: App, id: number, viewer: Viewer | undefined): Promise<Message> {
+  return showOne(on, app, await requireMessage(on, app, id, undefined), viewer)
+}

@@ -75,7 +75,10 @@ export function viewOfNew<Data = Readonly<Record<string, unknown>>>(
 }
 
 export interface RenderOptions {
-  /** Tags are answered only where they are asked for, and to the one who sends. */
+  /**
+   * Shows the tags. Lists of messages leave them out unless they are asked for, webhooks and pulled events always; everything
+   * else shows them to everybody. What only some may see is an addition that looks at `viewer`, as `savedAt` is (saves.ts).
+   */
   readonly withTags?: boolean | undefined
   /** What features add to it. */
   readonly additions?: readonly Addition[] | undefined

@@ -43,7 +43,7 @@ export interface StoredMessage<Data = Record<string, unknown>> {
   readonly deletedBy: string | null
 }
 
-/** A message, for whom it makes no difference whether what was sent is parsed. */
+/** A stored message whose `data` is not looked into, parsed or as text. */
 export type MessageRow = StoredMessage<unknown>
 
 /**
@@ -51,7 +51,7 @@ export type MessageRow = StoredMessage<unknown>
  * A message was delivered and read at the time of the first step of the staircase at or above it: that of its receiver,
  * or of the whole group. Explicit times of an import win.
  */
-export const receiptTimes = {
+const receiptTimes = {
   deliveredAt: 'coalesce(m.delivered_at, least(d.at, r.at), m.read_at)',
   readAt: 'coalesce(m.read_at, r.at)',
 }

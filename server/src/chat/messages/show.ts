@@ -25,9 +25,9 @@ import type { ThreadCounts } from './threads.ts'
 import { isHeld } from './traits.ts'
 
 export interface ShowOptions {
-  /** The acting user; what is private to them (saved, reactedByMe) is shown to nobody else. */
+  /** The acting user, who alone is shown what is private to them (savedAt, reactedByMe). Undefined: the app, or everybody. */
   readonly viewer?: string | undefined
-  /** Tags are answered only where they are asked for, and to the one who sends. */
+  /** Shows the tags: see `RenderOptions`. */
   readonly withTags?: boolean
   /** Answers the message that another one quotes inside it. */
   readonly withQuoted?: boolean
@@ -41,11 +41,11 @@ export interface ShowOptions {
   readonly withMentionTags?: boolean
   /** Shows what blocks there are between the viewer and users whom messages mention. */
   readonly withMentionBlocks?: boolean
-  /** Users and groups that were read for this answer already. */
+  /** Users and groups that were read for this answer already; they are not read again. */
   readonly known?: KnownEntities
-  /** So were the viewer's receipts in all groups that these messages are of. */
+  /** The viewer's receipts in all groups that these messages are of, where they were read with the page. */
   readonly ownReceipts?: OwnReceipts | undefined
-  /** So was this. */
+  /** What else was read with the page. */
   readonly along?: ReadAlong | undefined
 }
 

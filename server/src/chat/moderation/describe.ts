@@ -15,7 +15,7 @@ export interface Asks {
   readonly scope: boolean
 }
 
-export const asksAll: Asks = { sender: true, receiver: true, scope: true }
+const asksAll: Asks = { sender: true, receiver: true, scope: true }
 
 /** What is to be read before these rules can judge a message. */
 export function asksOf(rules: readonly Pick<RuleRevision, 'filters'>[]): Asks {

@@ -36,7 +36,7 @@ const byModel = (...value: string[]): RuleCondition => ({
   isKeywordsReferencePresent: true,
 })
 
-/** The rules that every app has to begin with, all of them off. Contract: moderation.yaml, list-rules; FACTS 6.1. */
+/** The rules that every app has to begin with, all of them off. */
 export const predefinedRules: Readonly<Record<string, RuleText>> = {
   'text-profanity-filter': rule({
     name: 'Swear words',
@@ -110,7 +110,7 @@ export function predefinedLists(): ReadonlyMap<string, PredefinedList> {
   return lists
 }
 
-/** Contract: FACTS 6.4. */
+/** The reasons for flagging that every app has to begin with. */
 export const predefinedReasons: Readonly<Record<string, { readonly name: string; readonly description: string }>> = {
   spam: { name: 'Spam', description: 'Advertising, or the same again and again' },
   harassment: { name: 'Harassment', description: 'Insults, threats, or pressure on somebody' },

@@ -116,7 +116,7 @@ export function createRulebook(options: RulebookOptions): Rulebook {
     return entry
   }
   const complain = (appId: number) => (err: unknown) =>
-    log.error({ err, app: appId }, 'rules of moderation could not be read; those of before hold')
+    log.error({ err, app: appId }, 'could not read the moderation rules; the previous ones stay in effect')
   /** What holds is kept where the new could not be read: the database is away, and says so elsewhere. */
   const renewBehind = async (appId: number, entry: Entry): Promise<void> => {
     if (entry.reading !== undefined) return entry.reading.catch(() => {})
@@ -193,7 +193,7 @@ async function compileAll(
   try {
     return await compileEngine(rules, lists)
   } catch (err) {
-    log.error({ err, app: appId }, 'the rules of moderation could not be compiled; each is tried by itself')
+    log.error({ err, app: appId }, 'could not compile the moderation rules together; each is compiled by itself')
   }
   const sound: RuleRevision[] = []
   for (const rule of rules) {
@@ -202,7 +202,7 @@ async function compileAll(
       sound.push(rule)
     } catch (err) {
       const { ruleId, revision } = rule
-      log.error({ err, app: appId, ruleId, revision }, 'a rule of moderation does not hold: it could not be compiled')
+      log.error({ err, app: appId, ruleId, revision }, 'a moderation rule is not in effect: it could not be compiled')
     }
   }
   return sound.length === 0 ? undefined : compileEngine(sound, lists)

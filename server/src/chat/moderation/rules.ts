@@ -95,7 +95,7 @@ export function textsOf(value: string | readonly string[]): readonly string[] {
 
 const formula = /^(.*)_greaterThan_(\d{1,3}(?:\.\d{1,6})?)$/s
 
-/** What `<name>_greaterThan_<percent>` says; undefined for what is no formula. */
+/** What `<name>_greaterThan_<percent>` says; undefined if it is not a formula. */
 export function readFormula(value: string): { readonly name: string; readonly percent: number } | undefined {
   const found = formula.exec(value)
   return found === null ? undefined : { name: found[1] as string, percent: Number(found[2]) }

@@ -165,7 +165,7 @@ export function decideTakeBack(
   ])
 }
 
-/** Of messages that are all hidden from who is notified, which is looked at last. */
+/** Of messages that are all hidden from the one who is notified, which is looked at last. */
 export const hiddenGate: Gate = gate('message', 'hidden', 'chat', false, 'NOT_VISIBLE')
 
 function decided(gates: readonly Gate[]): Decision {

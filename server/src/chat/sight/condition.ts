@@ -11,7 +11,6 @@ export interface Position {
 
 /** A message as far as rules look at it. */
 export interface MessageFacts extends Position {
-  /** 1 one-to-one, 2 group */
   readonly kind: ConversationKind
   readonly sender: string
   readonly category: string
@@ -108,7 +107,7 @@ export function holds(condition: Condition, message: MessageFacts, viewer: strin
   }
 }
 
-/** Whether a condition can only be asked by who knows about the sender of the message. */
+/** Whether a condition needs to know about the sender of the message. */
 export function asksSender(condition: Condition): boolean {
   switch (condition.is) {
     case 'senderRoleIn':

@@ -18,7 +18,7 @@ interface Activity {
 const remembered = 100_000
 const atOnce = 2_000
 /** Users in a row of bits. */
-export const usersInChunk = 8192
+const usersInChunk = 8192
 
 /** Numbers are drawn under this lock, one transaction of an app at a time. */
 const lockApp = statement(`

@@ -122,26 +122,26 @@ const selectCurrentUsers = lookup<readonly [...UserColumns, revision: number]>(
 )
 
 /**
- * What a statement tells of a user `u` in one text: the revision, and their row where that is wanted. `readTold` reads it.
+ * What a statement tells of a user `u` in one text: the revision, and their row where that is wanted. `readRevised` reads it.
  * @param isWanted as SQL; null is no
  */
-export function tellUser(isWanted: string): string {
+export function revisedUserSql(isWanted: string): string {
   return `concat_ws(' ', u.revision, case when ${isWanted} then ${userArray} end)`
 }
 
 /** The same of the user with a uid, null where there is none; their row where it has another revision than the known one, which is null where it is not wanted. */
-export function tellUserOf(appId: string, uid: string, known: string): string {
-  return `(select ${tellUser(`u.revision <> ${known}`)} from users u where u.app_id = ${appId} and u.uid = ${uid})`
+export function revisedUserOfSql(appId: string, uid: string, known: string): string {
+  return `(select ${revisedUserSql(`u.revision <> ${known}`)} from users u where u.app_id = ${appId} and u.uid = ${uid})`
 }
 
-/** What a statement has told of a user. */
-export interface ToldUser {
+/** A user as a statement has found them: their revision, which tells whether a row that is remembered is current. */
+export interface RevisedUser {
   readonly revision: number
   /** Their row, where it was brought along: a list in the order of `userColumns`. */
   readonly row?: JsonText<UserColumns> | undefined
 }
 
-export function readTold(text: string): ToldUser {
+export function readRevised(text: string): RevisedUser {
   const end = text.indexOf(' ')
   if (end < 0) return { revision: Number(text) }
   return { revision: Number(text.slice(0, end)), row: text.slice(end + 1) as JsonText<UserColumns> }

@@ -1,6 +1,6 @@
 import {
   type FeatureKey,
-  type MessageTraits,
+  type MessageKind,
   messageSendDenial,
   type Permissions,
   permissionAllows,
@@ -15,7 +15,7 @@ export type Deed =
   | {
       readonly key: SendKey
       /** Absent for what has no content of its own: typing, transient messages, pins. Then the plain permission counts. */
-      readonly says?: MessageTraits
+      readonly says?: MessageKind
     }
   | { readonly key: 'addReaction' }
 
@@ -25,11 +25,11 @@ export function sendKeyOf(parentId: number | null | undefined): SendKey {
 }
 
 /** What a message shows to those who judge it. */
-export function messageTraits(content: {
+export function messageKindOf(content: {
   readonly category: string
   readonly type: string
   readonly data: Readonly<Record<string, unknown>>
-}): MessageTraits {
+}): MessageKind {
   const { category, type, data } = content
   const attachments = attachmentsOf(data)
   // Without attachments, a media message names its file by `data.url` alone, which says nothing of its type.

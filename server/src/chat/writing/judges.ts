@@ -11,7 +11,6 @@ export interface Draft {
   readonly sender: string
   /** The app itself sends or edits it, on nobody's behalf. */
   readonly byApp: boolean
-  /** 1 one-to-one, 2 group */
   readonly kind: ConversationKind
   readonly receiver: string
   readonly muid: string | null

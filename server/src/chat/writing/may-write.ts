@@ -1,4 +1,4 @@
-import type { MessageTraits } from '@parley/contract'
+import type { MessageKind } from '@parley/contract'
 import type { Context } from '../../context.ts'
 import type { Queryable } from '../../store/database.ts'
 import { type Statement, statement } from '../../store/statement.ts'
@@ -6,7 +6,7 @@ import { type ConversationKind, storedKind } from '../kind.ts'
 import type { StoredMessage } from '../messages/rows.ts'
 import { partsOf } from '../naming.ts'
 import type { Deed } from './deeds.ts'
-import { noScopes } from './group-judge.ts'
+import { writeByScopes } from './denied-scopes.ts'
 import { refusalError } from './refusals.ts'
 import { judgeByRoles } from './role-rules.ts'
 import { type Asked, joins, type Refusal, refusalOf } from './rules.ts'
@@ -40,8 +40,6 @@ export function requireMayWriteTo(
   return requireMayWrite(context, on, { appId, sender: uid, kind, receiver, deed, isNew: false, conversation: 'any' })
 }
 
-const maxVerdicts = 5
-
 /**
  * Asks the rules of writing for one deed of a user: they are those of sending, see rules.ts. Where the answer must hold
  * until something is written, ask in its transaction, under the conversation's lock.
@@ -60,29 +58,16 @@ export async function requireMayWrite(
     ...{ isNew: writing.isNew, conversation: writing.conversation },
     asApp: writing.asApp ?? false,
   })
-  for (let verdicts = 1; ; verdicts++) {
-    const { deniedScopes, permissionsVersion } =
-      kind === 'group' ? messages.judge.judge(appId, receiver, deed) : noScopes
-    const values = [
-      appId,
-      sender,
-      storedKind(kind),
-      receiver,
-      first,
-      second,
-      deniedScopes,
-      permissionsVersion,
-      roleRules,
-    ]
+  const { refusal } = await writeByScopes(messages.permissions, appId, writing, deed, async (denied) => {
+    const parts = [appId, sender, storedKind(kind), receiver, first, second]
+    const values = [...parts, denied.deniedScopes, denied.permissionsVersion, roleRules]
     const [row] = await on.query<{ refusal: Refusal | null }>(ask, values)
-    const refusal = row?.refusal ?? null
-    if (refusal === null) return
-    if (refusal === 'STALE_PERMISSIONS' && verdicts < maxVerdicts) await messages.judge.refresh(appId, receiver)
-    else throw refusalError(refusal, { sender, receiver, says: saysOf(deed) })
-  }
+    return row ?? { refusal: null }
+  })
+  if (refusal !== null) throw refusalError(refusal, { sender, kind, receiver, says: saysOf(deed) })
 }
 
-function saysOf(deed: Deed): MessageTraits | undefined {
+function saysOf(deed: Deed): MessageKind | undefined {
   return deed.key === 'addReaction' ? undefined : deed.says
 }
 

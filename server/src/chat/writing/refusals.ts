@@ -1,16 +1,20 @@
-import { ApiError, type MessageTraits } from '@parley/contract'
+import { ApiError, type MessageKind } from '@parley/contract'
+import { bannedFrom, notJoined, unknownGroup } from '../groups/access.ts'
+import type { ConversationKind } from '../kind.ts'
+import { unknownMessage } from '../messages/read.ts'
 import type { Refusal } from './rules.ts'
 
-/** What was refused. */
-export interface Refused {
+/** What was refused, and to whom. */
+interface RefusedWriting {
   readonly sender: string
+  readonly kind: ConversationKind
   readonly receiver: string
-  readonly says?: Pick<MessageTraits, 'type'> | undefined
+  readonly says?: Pick<MessageKind, 'type'> | undefined
   readonly parentId?: number | null
 }
 
 /** The error for a refusal by the rules of writing. */
-export function refusalError(refusal: Refusal, { sender, receiver, says, parentId }: Refused): ApiError {
+export function refusalError(refusal: Refusal, { sender, kind, receiver, says, parentId }: RefusedWriting): ApiError {
   const what = says === undefined ? 'do this' : `send this (type ${says.type})`
   switch (refusal) {
     case 'ERR_SENDER_NOT_FOUND':
@@ -18,15 +22,15 @@ export function refusalError(refusal: Refusal, { sender, receiver, says, parentI
     case 'ERR_UID_NOT_FOUND':
       return new ApiError('ERR_UID_NOT_FOUND', `The receiver ${receiver} is unknown or deactivated.`)
     case 'ERR_GUID_NOT_FOUND':
-      return new ApiError('ERR_GUID_NOT_FOUND', `There is no group with the guid ${receiver}.`)
+      return unknownGroup(receiver)
     case 'ERR_BLOCKED_RECEIVER':
       return new ApiError(refusal, `${sender} has blocked ${receiver}.`)
     case 'ERR_BLOCKED_SENDER':
       return new ApiError(refusal, `${receiver} has blocked ${sender}.`)
     case 'ERR_GROUP_NOT_JOINED':
-      return new ApiError(refusal, `${sender} is not a member of the group ${receiver}.`)
+      return notJoined(receiver, sender)
     case 'ERR_BANNED_GROUPMEMBER':
-      return new ApiError(refusal, `${sender} is banned from the group ${receiver}.`)
+      return bannedFrom(receiver, sender)
     case 'SCOPE_DENIED':
       return new ApiError(
         'ERR_PERMISSION_DENIED',
@@ -35,18 +39,19 @@ export function refusalError(refusal: Refusal, { sender, receiver, says, parentI
     case 'ROLE_DENIED':
       return new ApiError(
         'ERR_PERMISSION_DENIED',
-        `The role of ${sender} is not allowed to ${what} in the conversation with ${receiver}.`,
+        `The role of ${sender} is not allowed to ${what} in the ${kind === 'group' ? 'group' : 'conversation with'} ${receiver}.`,
       )
     case 'ERR_MESSAGE_ID_NOT_FOUND':
-      return new ApiError(refusal, `There is no message with the id ${parentId}.`)
+      return unknownMessage(String(parentId))
     case 'NO_CONVERSATION':
       return new ApiError('ERR_CONVERSATION_NOT_ACCESSIBLE', `${sender} and ${receiver} have no conversation yet.`)
     case 'STALE_PERMISSIONS':
-      return changedTooOften()
+      return changedMeanwhile()
   }
 }
 
-/** 503: other changes came in between, again and again. */
-export function changedTooOften(): ApiError {
-  return new ApiError('ERR_MISSION_FAILED', 'The message was changed by others at the same time. Try again.')
+/** 503: where it is written changed in between, once too often. */
+export function changedMeanwhile(): ApiError {
+  const devMessage = 'The conversation or its permissions changed while this was written. Try again.'
+  return new ApiError('ERR_MISSION_FAILED', devMessage)
 }

@@ -1,6 +1,6 @@
 import { latestByParts } from '../conversations/latest.ts'
 import { notHeldIn } from '../sight/participation.ts'
-import { scopeBits } from './group-judge.ts'
+import { scopeBits } from './denied-scopes.ts'
 
 /** Why something may not be written. */
 export type Refusal =

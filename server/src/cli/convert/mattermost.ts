@@ -222,6 +222,6 @@ const mimeTypes: Readonly<Record<string, string>> = {
 }
 
 /** By the end of the name, since the export does not say it. */
-export function mimeTypeOf(name: string): string | undefined {
+function mimeTypeOf(name: string): string | undefined {
   return mimeTypes[path.extname(name).toLowerCase()]
 }

@@ -293,7 +293,7 @@ function mediaTypeOf(attachments: ReadonlyArray<{ readonly mimeType: string }>):
 }
 
 /** Cuts a text where a message would be too long: at the end of a line or word, if there is one near. */
-export function splitText(text: string): string[] {
+function splitText(text: string): string[] {
   const parts: string[] = []
   let rest = text.trim()
   while (rest !== '') {

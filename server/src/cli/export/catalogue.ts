@@ -1,4 +1,4 @@
-import type { Place } from './places.ts'
+import type { ExportedTable } from './places.ts'
 
 /** A column of a table, as the database has it. */
 export interface Column {
@@ -36,7 +36,7 @@ export function toCatalogue(
   return tables
 }
 
-export function columnOf(catalogue: Catalogue, { table }: Place, column: string): Column {
+export function columnOf(catalogue: Catalogue, { table }: ExportedTable, column: string): Column {
   const found = catalogue.get(table)?.get(column)
   if (found === undefined) throw new Error(`the table ${table} has no column ${column}`)
   return found

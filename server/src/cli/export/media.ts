@@ -5,7 +5,7 @@ import { type Pace, writeInSteps } from '../../media/steps.ts'
 import type { FileStore } from '../../media/storage.ts'
 
 /** How addresses of the app's own files stand in an export; the service that they move to makes its own of them. */
-export const portableOrigin = 'https://media.invalid/'
+const portableOrigin = 'https://media.invalid/'
 
 /** Makes addresses of the app's files portable, whatever host they were reached by. @param keys of the files that there are */
 export function makePortable(app: string, keys: ReadonlySet<string>): (line: string) => string {

@@ -2,7 +2,7 @@
  * Every table of an app as an export has it: a file of records, one a line. What is not in a record is named with its reason, and
  * so is every table that is left out; a test holds this list against the tables of the house and their columns.
  */
-export interface Place {
+export interface ExportedTable {
   readonly table: string
   /** `<file>.ndjson` in the folder. */
   readonly file: string
@@ -35,7 +35,14 @@ const sealedApart = 'in secrets.ndjson, under the passphrase'
 const ofGroup = `(select k.key from conversations k where k.app_id = $1 and k.kind = 2 and k.first = r.guid)`
 
 /** @param columns of the table; `member=column` where the record names it otherwise, else in camel case */
-function place(table: string, file: string, holds: string, order: string, columns: string, more: More = {}): Place {
+function place(
+  table: string,
+  file: string,
+  holds: string,
+  order: string,
+  columns: string,
+  more: More = {},
+): ExportedTable {
   const members = columns.split(/\s+/).map((text): [string, string] => {
     const [member, column] = text.split('=')
     return column === undefined ? [camel(text), text] : [member as string, column]
@@ -50,7 +57,7 @@ function camel(column: string): string {
 
 const inConversation = 'c.kind, c.first, c.second'
 
-/** The conversation of a message that is not removed: told by who wrote to whom. */
+/** The conversation of a message that is not removed: found by who wrote to whom. */
 const ofMessage = `(
   select k.key
   from conversations k
@@ -63,7 +70,7 @@ const ofMessage = `(
 const nothing = { sender: "''", receiver: "''", category: "''", type: "''", data: "'{}'::json", countable: 'false' }
 
 /** In the order in which they are imported. */
-export const places: readonly Place[] = [
+export const places: readonly ExportedTable[] = [
   place(
     ...(['conversations', 'conversations', 'Where each conversation ends, what of it everybody has read'] as const),
     'kind, first, second',

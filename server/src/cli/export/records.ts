@@ -1,5 +1,5 @@
 import { type Catalogue, columnOf } from './catalogue.ts'
-import type { Place } from './places.ts'
+import type { ExportedTable } from './places.ts'
 
 /** Kinds of receivers and conversations, as records name them. */
 const kinds: Readonly<Record<string, string>> = { 1: 'user', 2: 'group' }
@@ -48,7 +48,7 @@ export interface Reading {
   write(row: readonly (string | null)[]): string
 }
 
-export function readingOf(catalogue: Catalogue, place: Place): Reading {
+export function readingOf(catalogue: Catalogue, place: ExportedTable): Reading {
   const { table, where, order } = place
   const members = [...place.members].map(([member, column]) => {
     const { type } = columnOf(catalogue, place, column)

@@ -8,7 +8,7 @@ import { readManifest } from './manifest.ts'
 import { PassphraseError, readPassphrase, shortestPassphrase } from './passphrase.ts'
 import { openSession } from './session.ts'
 
-export const exportHelp = `Usage: parley export --into <folder> [options]
+const exportHelp = `Usage: parley export --into <folder> [options]
        npm run export -- --into <folder> [options]
 
 Writes everything that an app is into a folder: users, groups, messages, marks, rules, settings, files, and what else there is, as

@@ -259,7 +259,7 @@ export async function readPerson(
 }
 
 /** `user <uid>` or `group <guid>`: ids of conversations are names that can be alike. */
-export function conversationKey({ conversationType, conversationWith, conversationId }: JsonRecord): string {
+function conversationKey({ conversationType, conversationWith, conversationId }: JsonRecord): string {
   const { uid, guid } = (conversationWith ?? {}) as JsonRecord
   if (conversationType === 'group') return `group ${guid ?? String(conversationId).replace(/^group_/, '')}`
   return `user ${uid}`

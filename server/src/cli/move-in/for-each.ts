@@ -18,7 +18,7 @@ export async function forEach<Item>(
   if (failures.length > 0) throw failures[0]
 }
 
-/** The items of what is no stream. */
+/** The items of anything but a stream. */
 export async function* each<Item>(items: Iterable<Item>): AsyncGenerator<Item> {
   yield* items
 }

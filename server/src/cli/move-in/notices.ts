@@ -2,7 +2,7 @@
 export const notices = {
   'deleted-user': {
     outcome: 'changed',
-    what: 'Messages name somebody who is no user any more. They became a deactivated user named "Deleted user".',
+    what: 'Messages name somebody who is not a user any more. They became a deactivated user named "Deleted user".',
   },
   'group-password': {
     outcome: 'changed',

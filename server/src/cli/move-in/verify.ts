@@ -192,7 +192,7 @@ export async function verify(verifying: Verifying): Promise<Verdict> {
 }
 
 /** What is not compared, and why; it stands in every report. */
-export const notCompared = [
+const notCompared = [
   'Receipts of groups: the lists of the old service do not tell who received and read a message.',
   'Messages that tell of the deletion of a message that is gone.',
   'The second of an edit or a deletion; that there was one is compared.',

@@ -92,7 +92,7 @@ function factsOf(message: StoredMessage | undefined, { quotedSender }: DueNotifi
   }
 }
 
-/** Those whose message or reaction is hidden from who is notified; where nothing is set on roles and scopes, nothing is read. */
+/** Those whose message or reaction is hidden from the one who is notified; where nothing is set on roles and scopes, nothing is read. */
 async function readHidden(
   { database, policies }: AskOptions,
   appId: number,

@@ -42,7 +42,7 @@ const selectMember = statement(`
   and guid = $2
   and uid = $3`)
 
-/** Why a user is in no log of something, and the gates that are closed, with who set them. */
+/** Why a user is in no log of something, and the gates that are closed, each with who set it. */
 export interface Unplanned {
   readonly reason: UnplannedReason
   readonly gates: readonly StoredGate[]

@@ -63,7 +63,7 @@ const selectOfOthers = statement(`
 const leaveOfOthers = leave('f.holder <> $3')
 const leaveOne = leave('f.holder = $3 and f.first = $4')
 
-/** What others who sent by a provider have left behind waits from now on. Only for who holds the lease. */
+/** What others who sent by a provider left behind waits from now on. Only the holder of the lease may call it. */
 export async function takeOverFlights(on: Queryable, { appId, endpoint }: EndpointKey, holder: string): Promise<void> {
   const values = [appId, endpoint, holder]
   if ((await on.query(selectOfOthers, values)).length > 0) await on.query(leaveOfOthers, values)

@@ -15,7 +15,7 @@ export interface Receiver {
   readonly place: number
 }
 
-/** What is planned of a page and sent at once, by who sends in this process. */
+/** What is planned of a page and sent at once, by the sender of this process. */
 export interface HandingOver {
   /** @returns undefined where it has to wait: nobody here sends by its provider, or has room for it */
   receiverOf(candidate: Candidate, one: Happened): Receiver | undefined
@@ -81,7 +81,7 @@ export function createHandingOver(options: HandingOverOptions, appId: number, at
   }
 }
 
-/** As it would be read of what waits: it is known that nothing of it has changed. @param id until it has one: its place */
+/** Built from the candidate instead of read back: nothing can have changed yet. @param id its place, until it has an id */
 function dueOf(candidate: Candidate, one: Happened, id: number, at: number): DueNotification {
   const { recipient } = candidate
   return {

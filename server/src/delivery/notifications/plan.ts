@@ -118,7 +118,7 @@ const begunAnew = ['event', 'gates', 'due_at', 'expires_at', 'created_at', 'open
  * What is stopped goes to the log at once, and so does what is handed over, pending. What comes while a window is open belongs
  * to it; where its time is over, it begins anew with that. Where another provider has been set up since, that one closes it.
  * Whoever closes it at this moment is waited for: then the next one is opened. A provider that is left alone has a job for when
- * its pause is over, so that its outage costs those nothing who plan for others.
+ * its pause is over, so that its outage does not slow down planning for other providers.
  */
 const write = statement(`
   with moved as (

@@ -115,7 +115,7 @@ async function show(
 ): Promise<Known> {
   const wanted = new Set(due.map(({ message }) => message))
   const rows = [...stored.values()].filter((row) => wanted.has(row.id) && !isHeld(row))
-  // What a message quotes may be hidden from who is notified.
+  // What a message quotes may be hidden from the one who is notified.
   const withQuoted = false
   const known = { users: [...users.values()], groups: [...groups.values()] }
   const [app, shown] = await Promise.all([

@@ -54,7 +54,7 @@ export interface BatchAttempt {
 export interface Sender<Telling extends Told = Told> {
   /** Attempts at a time. */
   readonly width: number
-  /** Attempts whose outcome may wait to be written, where nobody knows a repeat as one. */
+  /** How many outcomes may be unwritten at a time, where recipients cannot recognise a repeat. */
   readonly unwritten?: number
   /** There are several services behind it, and it leaves alone by itself those that fail. */
   readonly hasOwnBreakers?: boolean

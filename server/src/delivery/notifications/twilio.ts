@@ -16,7 +16,7 @@ export interface Twilio {
 /** For how long Twilio keeps an SMS in its own queue at most. */
 const longestValiditySeconds = 14_400
 
-/** Shorter than an attempt, which says no more of what is late than that it is. */
+/** Shorter than the time limit of an attempt, so that the error says that it was Twilio that did not answer. */
 const answerTimeoutMs = sendTimeoutMs - 500
 
 /** @param endpoint such as `https://api.twilio.com` */

@@ -128,10 +128,7 @@ export function createPoster(reach: Reach, resolve?: Resolve): Poster & Getter {
 }
 
 /** Reads no further than asked, so that an endless answer costs nothing. */
-export async function readBeginning(
-  body: AsyncIterable<Buffer> & { destroy(): unknown },
-  maxBytes: number,
-): Promise<string> {
+async function readBeginning(body: AsyncIterable<Buffer> & { destroy(): unknown }, maxBytes: number): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of body) {

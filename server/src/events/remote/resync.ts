@@ -41,7 +41,10 @@ export function createResync({ log, metrics, onResync, onMissed }: ResyncParts):
       // Tried again with a later beat.
       hasMissed ||= missed
       begunAt = 0
-      log.warn({ cause: (error as Error).message }, 'missed events from other processes could not be made up for yet')
+      log.warn(
+        { cause: (error as Error).message },
+        'could not resync yet after events from other processes were missed',
+      )
     }
   }
   const begin = (missed: boolean) => {

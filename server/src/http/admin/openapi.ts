@@ -53,7 +53,7 @@ export function adminCodesOf({ access, errors }: AdminOperation): readonly Error
 }
 
 /** The OpenAPI 3.1 document of the admin API. */
-export function describeAdminApi(operations: readonly AdminOperation[]): object {
+function describeAdminApi(operations: readonly AdminOperation[]): object {
   const paths: Record<string, Record<string, object>> = {}
   for (const operation of operations) {
     const item = paths[operation.path] ?? {}

@@ -17,7 +17,7 @@ export function registerAsyncApi(server: FastifyInstance): void {
 }
 
 /** The AsyncAPI 3.0 document of the socket. */
-export function describeSocket(examples: Examples = noExamples): object {
+function describeSocket(examples: Examples = noExamples): object {
   const frames = [...clientFrames, ...serverFrames]
   return {
     asyncapi: '3.0.0',

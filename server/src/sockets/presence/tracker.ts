@@ -29,7 +29,7 @@ export function graceOf(users: number, perSecond: number, { graceMs }: Pick<Pres
   return Math.min(mostGraceMs, graceMs + Math.ceil(users / perSecond) * 1000)
 }
 
-export const presenceTimes: PresenceTimes = { gatherMs: 1_000, beatMs: 5_000, expireMs: 20_000, graceMs: 10_000 }
+const presenceTimes: PresenceTimes = { gatherMs: 1_000, beatMs: 5_000, expireMs: 20_000, graceMs: 10_000 }
 
 const writtenAtOnce = 500
 

@@ -5,7 +5,7 @@ import type { EmbeddedLog } from './log.ts'
 import type { Connection } from './postmaster.ts'
 
 /** The role that the service works with. It owns the database and what is in it, and is no superuser. */
-export const serviceRole = 'parley_service'
+const serviceRole = 'parley_service'
 
 /** What of the database's own objects belongs to the superuser, as statements that give it to the service's role. */
 const statements = `

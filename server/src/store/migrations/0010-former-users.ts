@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * The uids that were removed for good, so that whoever is given one again is not taken for who had it before. times: how
+ * The uids that were removed for good, so that a user who is given one again is not taken for its former holder. times: how
  * often it was removed. last_event: events up to this id are about those who had it.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {

@@ -47,7 +47,7 @@ const statements = [
   )`,
 
   // key: names the provider in deliveries, so that one set up later under the same id gets none of the old ones
-  // channel: push, email, sms; kind: custom, fcm, apns, ...; settings: what is no secret; sealed: the rest, as JSON
+  // channel: push, email, sms; kind: custom, fcm, apns, ...; settings: what is not secret; sealed: the rest, as JSON
   `create table if not exists notification_providers (
     app_id integer not null,
     channel text collate "C" not null,

@@ -6,7 +6,7 @@ export const outside = true
 
 export async function up(db: Kysely<unknown>): Promise<void> {
   // Action messages of groups that tell of a user who may have left nothing else there, as they were banned without ever being a member: to erase them
-  // (`selectGroups` of areas/users/deletion.ts, and the certificate). Only what changes what a message says writes to it, which no mark does.
+  // (`selectGroups` of areas/users/deletion.ts, and the certificate). Only sends and edits write to it; marks do not.
   await buildIndex(
     db,
     'messages_about_users',

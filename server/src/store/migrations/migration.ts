@@ -2,12 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Kysely, type Migration as KyselyMigration, sql } from 'kysely'
 
 export interface Migration extends KyselyMigration {
-  /** It runs outside of a transaction, as `buildIndex` has to. It must then be one that can be interrupted anywhere. */
+  /** It runs outside of a transaction, as `buildIndex` has to. Whatever it does must be safe to repeat: it may be interrupted anywhere. */
   readonly outside?: boolean
 }
 
 /**
- * Makes an index on a table that may be full, while others write to it. For migrations that run `outside`.
+ * Makes an index on a table that may be full, while others write to it. For migrations that run `outside` a transaction.
  * @param definition what follows the name: `on messages (app_id, sent_at)`
  * @param isUnique no two rows may be alike
  */
@@ -19,27 +19,28 @@ export async function buildIndex(
 ): Promise<void> {
   await db.connection().execute(async (on) => {
     const run = (text: string) => sql.raw(text).execute(on)
-    // The database goes on building for a process that was killed. To drop it meanwhile would wait for it, and throw it away, or be a deadlock.
+    // PostgreSQL goes on building after the process that asked for it was killed. To drop the index then would wait, and undo the work, or
+    // end in a deadlock.
     while (await isBuilding(on, name)) await delay(200)
     const { rows } = await sql<{ patience: string; isBroken: boolean }>`
       select current_setting('lock_timeout') as patience,
         exists (select from pg_index where indexrelid = to_regclass(${name}) and not indisvalid) as "isBroken"`.execute(
       on,
     )
-    // It waits for whoever may still see the table without it, and keeps nobody out meanwhile.
+    // It waits for the transactions that may still see the table without the index, and locks nobody out meanwhile.
     await run('set lock_timeout = 0')
-    // One that was interrupted stays behind, and is of no use.
+    // An interrupted build leaves an index behind that is never used.
     if (rows[0]?.isBroken === true) await run(`drop index concurrently if exists ${name}`)
     await run(`create ${isUnique ? 'unique ' : ''}index concurrently if not exists ${name} ${definition}`)
     await run(`set lock_timeout = '${rows[0]?.patience}'`)
   })
 }
 
-/** Drops an index of a table that others use. For migrations that run `outside`. */
+/** Drops an index of a table that others use. For migrations that run `outside` a transaction. */
 export async function dropIndex(db: Kysely<unknown>, name: string): Promise<void> {
   await db.connection().execute(async (on) => {
     const { rows } = await sql<{ patience: string }>`select current_setting('lock_timeout') as patience`.execute(on)
-    // It waits for whoever may still use it, and keeps nobody out meanwhile.
+    // It waits for the transactions that may still use the index, and locks nobody out meanwhile.
     await sql.raw('set lock_timeout = 0').execute(on)
     await sql.raw(`drop index concurrently if exists ${name}`).execute(on)
     await sql.raw(`set lock_timeout = '${rows[0]?.patience}'`).execute(on)

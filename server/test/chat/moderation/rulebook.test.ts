@@ -82,8 +82,8 @@ describe('the rulebook', () => {
     await withOther(world, async (other, errors) => {
       expect(await rulesIn(other, world, 'darn, heck')).toEqual(['sound'])
       expect(errors).toEqual([
-        'the rules of moderation could not be compiled; each is tried by itself',
-        'a rule of moderation does not hold: it could not be compiled',
+        'could not compile the moderation rules together; each is compiled by itself',
+        'a moderation rule is not in effect: it could not be compiled',
       ])
     })
   })

@@ -141,7 +141,7 @@ export function decided(id: number, how: string): Refused {
   return { refused: `The message ${id} ${how}.`, because: 'decided' }
 }
 
-/** @throws what is no refusal by a rule of writing */
+/** @throws everything but refusals by a rule of writing */
 export function forbidden(error: unknown): Refused {
   if (error instanceof ApiError) return { refused: error.devMessage, because: 'forbidden', error }
   throw error

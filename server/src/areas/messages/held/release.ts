@@ -8,7 +8,7 @@ import { isHeld, traits } from '../../../chat/messages/traits.ts'
 import { moderationTraits } from '../../../chat/moderation/verdict.ts'
 import { placeOf } from '../../../chat/place.ts'
 import { readUsers } from '../../../chat/users/rows.ts'
-import { messageTraits, sendKeyOf } from '../../../chat/writing/deeds.ts'
+import { messageKindOf, sendKeyOf } from '../../../chat/writing/deeds.ts'
 import { requireMayWrite } from '../../../chat/writing/may-write.ts'
 import type { Context } from '../../../context.ts'
 import type { ChatEvent, Place } from '../../../events/types.ts'
@@ -145,7 +145,7 @@ async function refusalOf(
   const { sender, kind, receiver, parentId } = message
   try {
     if (parentId !== null) await requireParent(tx, appId, parentId)
-    const deed = { key: sendKeyOf(parentId), says: messageTraits(message) }
+    const deed = { key: sendKeyOf(parentId), says: messageKindOf(message) }
     const asApp = sender === systemUid
     await requireMayWrite(context, tx, { appId, sender, kind, receiver, deed, isNew: true, conversation: 'any', asApp })
     return undefined

@@ -8,8 +8,9 @@ import type { Context } from '../../../context.ts'
 import type { Transaction } from '../../../store/database.ts'
 import type { Content } from '../content.ts'
 import { inTurn, tellInTurn } from '../in-turn.ts'
+import { requireMayEdit } from '../may-edit.ts'
 import { mentionedIn } from '../mentions/text.ts'
-import { requireEditRight, storeEdit } from '../store-edit.ts'
+import { storeEdit } from '../store-edit.ts'
 import { type Deciding, decided, deleted, forbidden, isLate, late, type Refused, underLock } from './holding.ts'
 import { logDecision } from './log.ts'
 import { dropWaiting } from './waiting.ts'
@@ -73,7 +74,7 @@ async function refusalOf(
   content: Content,
 ): Promise<Refused | undefined> {
   try {
-    await requireEditRight(context, tx, app, editor, message, content)
+    await requireMayEdit(context, tx, app, editor, message, content)
     return undefined
   } catch (error) {
     return forbidden(error)

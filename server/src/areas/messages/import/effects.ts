@@ -1,4 +1,5 @@
 import { type StepKind, stepKinds } from '../../../chat/conversations/receipt-steps.ts'
+import { isBefore, type Position } from '../../../chat/sight/condition.ts'
 import type { LockedConversation } from './plan.ts'
 import type { ImportRow } from './row.ts'
 
@@ -10,11 +11,6 @@ export interface NumberedMessage {
   readonly parentId: number | null
   readonly subjectId: number | null
   readonly quotedId: number | null
-}
-
-export interface Position {
-  readonly sentAt: number
-  readonly id: number
 }
 
 /** How a conversation stands after a batch. */
@@ -58,10 +54,6 @@ export interface Gap extends Position {
 }
 
 const nowhere: Position = { sentAt: 0, id: 0 }
-
-export function isBefore(a: Position, b: Position): boolean {
-  return a.sentAt < b.sentAt || (a.sentAt === b.sentAt && a.id < b.id)
-}
 
 const positionOf = ({ row, id }: NumberedMessage): Position => ({ sentAt: row.sentAt, id })
 

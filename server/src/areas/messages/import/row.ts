@@ -22,7 +22,6 @@ export interface ImportRow {
   /** That of the previous system, where it can be taken as it is. */
   readonly givenId: number | null
   readonly sender: string
-  /** 1 one-to-one, 2 group */
   readonly kind: ConversationKind
   readonly receiver: string
   readonly category: string

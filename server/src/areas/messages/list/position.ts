@@ -5,7 +5,7 @@ import { type Fragment, statement } from '../../../store/statement.ts'
 import { unknownCursor } from '../errors.ts'
 
 /** A place in a history: messages are ordered by time, then id. In lists by change the time is that of the change. */
-export interface Position {
+export interface Cursor {
   readonly at: number
   readonly id: number
 }
@@ -15,7 +15,7 @@ export type Affix = 'append' | 'prepend'
 /** Where a page of a history begins and in which direction it goes; without a cursor from the very end or beginning. */
 export interface Paging {
   readonly affix: Affix
-  readonly cursor: Position | undefined
+  readonly cursor: Cursor | undefined
   /** The second that a list by change goes on from, where the cursor is a time alone. */
   readonly second?: number | undefined
   readonly limit: number
@@ -107,7 +107,7 @@ export async function readPaging(on: Queryable, asker: Asker, query: CursorQuery
  * A time alone: what was sent after the whole second, or before it. A list by change includes that second, as those of users,
  * groups and threads do: whoever goes on from the last change that they saw may have seen it before the second was over.
  */
-function ofTime(affix: Affix, time: number | undefined, by: Paging['by']): Position | undefined {
+function ofTime(affix: Affix, time: number | undefined, by: Paging['by']): Cursor | undefined {
   if (time === undefined) return undefined
   const [begin, end] = by === 'updated_at' ? [0, lastId] : [lastId, 0]
   return { at: time, id: affix === 'append' ? begin : end }
@@ -117,7 +117,7 @@ async function ofId(
   on: Queryable,
   { appId, viewer }: Asker,
   { affix, time, by, id }: { affix: Affix; time: number | undefined; by: Paging['by']; id: number },
-): Promise<Position> {
+): Promise<Cursor> {
   const [row] = await (viewer === undefined
     ? on.query<Times>(selectTimes, [appId, [id]])
     : on.query<Times>(selectTimesFor, [appId, [id], [viewer]]))
@@ -138,7 +138,7 @@ export function behind({ affix, cursor, by: own }: Paging, by = own): Fragment |
   return cursor && comparedTo(cursor, affix === 'append' ? '<=' : '>=', by)
 }
 
-function comparedTo(cursor: Position, operator: string, by: Paging['by']): Fragment {
+function comparedTo(cursor: Cursor, operator: string, by: Paging['by']): Fragment {
   return sql`(m.${sql.raw(by)}, m.id) ${sql.raw(operator)} (${cursor.at}::bigint, ${cursor.id}::bigint)`
 }
 

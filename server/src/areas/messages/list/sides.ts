@@ -3,7 +3,13 @@ import type { ConfirmedActor, RecalledActor } from '../../../call.ts'
 import type { ConversationKind } from '../../../chat/kind.ts'
 import type { KnownEntities } from '../../../chat/messages/entities.ts'
 import { type EntityCache, type KnownEntity, whenAllKnown } from '../../../chat/messages/entity-cache.ts'
-import { readTold, type ToldUser, tellUser, tellUserOf, type UserRow } from '../../../chat/users/rows.ts'
+import {
+  type RevisedUser,
+  readRevised,
+  revisedUserOfSql,
+  revisedUserSql,
+  type UserRow,
+} from '../../../chat/users/rows.ts'
 import type { Fragment } from '../../../store/statement.ts'
 import type { HistoryOf } from './history.ts'
 
@@ -37,23 +43,23 @@ export function knownSides(
 /** What the statement of a page tells of them. */
 export interface FoundSides {
   /** Absent: there is no such user. */
-  readonly viewer: ToldUser | undefined
+  readonly viewer: RevisedUser | undefined
   /** The other user, or the group, of which there is no more than the revision. */
-  readonly other: ToldUser | undefined
+  readonly other: RevisedUser | undefined
   /** The other user has blocked the viewer, or the viewer is a member of the group. */
   readonly isRelated: boolean
   /** Of a group: those who wrote the messages, and whether they have blocked the viewer. */
-  readonly senders: ReadonlyArray<readonly [uid: string, told: ToldUser, isBlocker: boolean]>
+  readonly senders: ReadonlyArray<readonly [uid: string, told: RevisedUser, isBlocker: boolean]>
 }
 
 const betweenUsers = '\x1e'
 const betweenFacts = '\x1f'
 
 const otherUser = 'case when w.first = w.viewer then w.second else w.first end'
-const viewer = `coalesce(${tellUserOf('$1', 'w.viewer', 'w.viewer_known')}, '')`
+const viewer = `coalesce(${revisedUserOfSql('$1', 'w.viewer', 'w.viewer_known')}, '')`
 
 const sidesOfUser = `concat_ws(E'\\x1f', ${viewer},
-    coalesce(${tellUserOf('$1', otherUser, 'w.other_known')}, ''),
+    coalesce(${revisedUserOfSql('$1', otherUser, 'w.other_known')}, ''),
     (select 1 from blocks b where b.app_id = $1 and b.blocker = ${otherUser} and b.blocked = w.viewer))`
 
 const sidesOfGroup = `concat_ws(E'\\x1e',
@@ -61,7 +67,7 @@ const sidesOfGroup = `concat_ws(E'\\x1e',
       coalesce((select g.revision from groups g where g.app_id = $1 and g.guid = w.first)::text, ''),
       (select 1 from group_members gm where gm.app_id = $1 and gm.guid = w.first and gm.uid = w.viewer)),
     (
-      select string_agg(concat_ws(E'\\x1f', u.uid, ${tellUser('w.other_known is not null')},
+      select string_agg(concat_ws(E'\\x1f', u.uid, ${revisedUserSql('w.other_known is not null')},
         (select 1 from blocks b where b.app_id = $1 and b.blocker = u.uid and b.blocked = w.viewer)), E'\\x1e')
       from users u
       where u.app_id = $1
@@ -80,12 +86,12 @@ export function readSides(text: string): FoundSides {
   const [ends = '', ...senders] = text.split(betweenUsers)
   const [viewer = '', other = '', related] = ends.split(betweenFacts)
   return {
-    viewer: viewer === '' ? undefined : readTold(viewer),
-    other: other === '' ? undefined : readTold(other),
+    viewer: viewer === '' ? undefined : readRevised(viewer),
+    other: other === '' ? undefined : readRevised(other),
     isRelated: related !== undefined,
     senders: senders.map((sender) => {
       const [uid = '', told = '', blocks] = sender.split(betweenFacts)
-      return [uid, readTold(told), blocks !== undefined] as const
+      return [uid, readRevised(told), blocks !== undefined] as const
     }),
   }
 }
@@ -113,7 +119,7 @@ async function recallPair(
   { row, known }: ConfirmedActor,
   { first, second }: HistoryOf,
   { isRelated }: FoundSides,
-  told: ToldUser,
+  told: RevisedUser,
 ): Promise<KnownEntities | undefined> {
   const otherUid = first === row.uid ? second : first
   const read = entities.user(appId, otherUid, told)

@@ -10,7 +10,7 @@ import {
 import { allByKey, eachByKey, type Whose } from '../../../chat/conversations/sides.ts'
 import { readKind } from '../../../chat/kind.ts'
 import { hidesByRole } from '../../../chat/sight/sight.ts'
-import { readTold, tellUserOf } from '../../../chat/users/rows.ts'
+import { readRevised, revisedUserOfSql } from '../../../chat/users/rows.ts'
 import type { Context } from '../../../context.ts'
 import { appKey } from '../../../store/app-key.ts'
 import type { Queryable } from '../../../store/database.ts'
@@ -94,7 +94,7 @@ const isFew = sql.raw(takesPartInFew('$1', 'w.viewer'))
 const selectAtOnce = pageLookup<Row>(
   inOrder(
     fixedStatement(sql`
-  select w.place::int, ${sql.raw(tellUserOf('$1', 'w.viewer', 'w.known'))}, ${isFew},
+  select w.place::int, ${sql.raw(revisedUserOfSql('$1', 'w.viewer', 'w.known'))}, ${isFew},
     case when ${isFew} then (${selectCounts(wanted, eachByKey, rememberFrom)}
     ) end
   from unnest($2::text[], $3::bigint[]) with ordinality as w(viewer, known, place)`),
@@ -129,7 +129,7 @@ export async function recallUnreadCounts(
   if (!isPlain(query) || hidesByRole(actor)) return undefined
   const [row] = await database.query<Row>(selectAtOnce, [app.appId, [uid], [revision]])
   const [, told, isFew, few] = row as Row
-  const viewer = await actor.confirm(told === null ? undefined : readTold(told))
+  const viewer = await actor.confirm(told === null ? undefined : readRevised(told))
   if (viewer === undefined || hidesByRole({ uid, policy: viewer.policy })) return undefined
   const counts = isFew ? few : await countAll(database, app.appId, uid)
   const counted = counts === null ? [] : counts.split(',').map((line) => readCount(uid, line))

@@ -64,7 +64,7 @@ export async function markInteracted(
 }
 
 /** Every `elementId` that the content of an interactive message declares, wherever it stands. */
-export function elementIdsOf(value: unknown): string[] {
+function elementIdsOf(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(elementIdsOf)
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([name, member]) =>

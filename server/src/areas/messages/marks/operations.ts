@@ -1,7 +1,7 @@
 import { type Message, markInteracted, pinMessage, saveMessage, unpinMessage, unsaveMessage } from '@parley/contract'
 import { serve } from '../../../call.ts'
 import { type App, actingDevice } from '../../../chat/identity.ts'
-import { readMessageId, requireMessage, showOne } from '../../../chat/messages/read.ts'
+import { readMessageId, requireMessage, showChanged, showOne } from '../../../chat/messages/read.ts'
 import { mayOpen, type Viewer } from '../../../chat/sight/sight.ts'
 import type { Context } from '../../../context.ts'
 import { markInteracted as noteInteractions } from './interactions.ts'
@@ -13,20 +13,20 @@ export const operations = [
   serve(pinMessage, async ({ app, caller, actor, policy, params }, context) => {
     const id = readMessageId(params.id)
     if (await pin(context, app, actor?.uid, id)) await publishMark(context, app, caller, id, 'pinned')
-    return { data: await showChanged(context, app, id, actor && { uid: actor.uid, policy }) }
+    return { data: await showChanged(context.database, app, id, actor && { uid: actor.uid, policy }) }
   }),
 
   serve(unpinMessage, async ({ app, caller, actor, policy, params }, context) => {
     const id = readMessageId(params.id)
     if (await unpin(context, app, actor?.uid, id)) await publishMark(context, app, caller, id, 'unpinned')
-    return { data: await showChanged(context, app, id, actor && { uid: actor.uid, policy }) }
+    return { data: await showChanged(context.database, app, id, actor && { uid: actor.uid, policy }) }
   }),
 
   serve(saveMessage, async ({ app, caller, actor, policy, params }, context) => {
     const id = readMessageId(params.id)
     const viewer = { uid: actor.uid, policy }
     const isChanged = await save(context, app, viewer, id)
-    const data = await showChanged(context, app, id, viewer)
+    const data = await showChanged(context.database, app, id, viewer)
     if (isChanged) await publishMark(context, app, caller, id, 'saved', data)
     return { data }
   }),
@@ -47,11 +47,6 @@ export const operations = [
     return { data: { success: true, message: `The message ${params.id} is marked as interacted for ${uid}.` } }
   }),
 ]
-
-/** The message as it is now, to who was let at it just before. */
-async function showChanged({ database }: Context, app: App, id: number, viewer: Viewer | undefined) {
-  return showOne(database, app, await requireMessage(database, app, id, undefined), viewer)
-}
 
 /** A message that its user does not see any more is only named, without what it says. */
 async function showUnsaved({ database }: Context, app: App, id: number, viewer: Viewer): Promise<Message> {

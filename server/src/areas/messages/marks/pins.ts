@@ -10,7 +10,7 @@ import { requireMayWriteTo } from '../../../chat/writing/may-write.ts'
 import type { Context } from '../../../context.ts'
 import type { Transaction } from '../../../store/database.ts'
 import { statement } from '../../../store/statement.ts'
-import { tooManyPinnedMessages, unsuitable } from '../errors.ts'
+import { actionNotMarkable, alreadyDeleted, tooManyPinnedMessages } from '../errors.ts'
 
 /** How many pins a conversation has, and whether one message is among them. */
 const selectPins = statement(`
@@ -49,12 +49,12 @@ const pinning: Deed = { key: 'sendMessage' }
  * Pins a message in its conversation, under the conversation's lock, so that two pins cannot both be the last.
  * Pinned already, the first pin stays.
  * @returns whether it was not pinned before
- * @throws 400 `ERR_PINNED_MESSAGES_LIMIT_EXCEEDED`; 403 for who may not write there
+ * @throws 400 `ERR_PINNED_MESSAGES_LIMIT_EXCEEDED`; 403 if they may not write there
  */
 export async function pinMessage(context: Context, app: App, editor: Editor, id: number): Promise<boolean> {
   return changeMessage(context, app, editor, id, async (tx, message) => {
     if (editor !== undefined) await requireMayWriteTo(context, tx, app.appId, editor, message, pinning)
-    refuseUnsuitable(message)
+    requireMarkable(message)
     const values = [app.appId, message.conversation, id]
     const [pins] = await tx.query<{ count: number; isPinned: boolean }>(selectPins, values)
     if (pins?.isPinned === true) return false
@@ -98,9 +98,8 @@ function note(
   return events.note(tx, app.appId, { note: kind, ...about })
 }
 
-/** Actions and deleted messages cannot be pinned or saved: there is nothing to keep. */
-export function refuseUnsuitable(message: StoredMessage): void {
-  if (message.category === 'action' || message.deletedAt !== null) {
-    throw unsuitable(message.id)
-  }
+/** @throws 403 `ERR_MESSAGE_ACTION_NOT_ALLOWED` for actions and deleted messages, which take no pin, save or reaction */
+export function requireMarkable({ id, category, deletedAt }: StoredMessage): void {
+  if (category === 'action') throw actionNotMarkable(id)
+  if (deletedAt !== null) throw alreadyDeleted(id)
 }

@@ -11,7 +11,7 @@ import type { Context } from '../../../context.ts'
 import type { Transaction } from '../../../store/database.ts'
 import { statement } from '../../../store/statement.ts'
 import { tooManySavedMessages } from '../errors.ts'
-import { refuseUnsuitable } from './pins.ts'
+import { requireMarkable } from './pins.ts'
 
 const selectSaves = statement(`
   select message_id as id
@@ -58,7 +58,7 @@ export async function saveMessage(
     await lockConversation(tx, app.appId, conversation)
     const message = (await readMessages(tx, app.appId, [id])).get(id)
     if (message === undefined || isHeld(message)) throw unknownMessage(id)
-    refuseUnsuitable(message)
+    requireMarkable(message)
     const saves = (await tx.query<{ id: number }>(selectSaves, [app.appId, uid])).map((save) => save.id)
     if (saves.includes(id)) return false
     const isFull = hasReached(maxSavedMessages, saves.length)

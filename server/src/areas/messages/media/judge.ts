@@ -1,12 +1,12 @@
-import type { BodyOf, MessageTraits, sendMessage } from '@parley/contract'
+import type { BodyOf, MessageKind, sendMessage } from '@parley/contract'
 import type { App, Caller } from '../../../chat/identity.ts'
-import { messageTraits, sendKeyOf } from '../../../chat/writing/deeds.ts'
+import { messageKindOf, sendKeyOf } from '../../../chat/writing/deeds.ts'
 import { requireMayWrite } from '../../../chat/writing/may-write.ts'
 import type { Context } from '../../../context.ts'
 import type { UploadedFile } from '../../../media/library.ts'
 import { type Content, checkContent } from '../content.ts'
 import { isRelated, readRelated, unrelated } from '../related.ts'
-import { requireRepeated, type Sending, senderOf } from '../repeat.ts'
+import { requireRepeated, type SendRequest, senderOf } from '../repeat.ts'
 import { requireReceiver, type Target, targetsOf } from '../target.ts'
 import { dataOfForm } from './form.ts'
 
@@ -25,7 +25,7 @@ export async function judgeFiles(
   files: readonly UploadedFile[],
 ): Promise<void> {
   const content = contentSoFar(body, files)
-  const says = content && messageTraits(content)
+  const says = content && messageKindOf(content)
   let refused: unknown
   for (const target of targetsOf(body)) {
     try {
@@ -42,7 +42,7 @@ export async function judgeFiles(
 }
 
 /** What is stored already is answered, so its form is read to its end. */
-async function judgeRepeat(context: Context, sending: Sending, judge: () => Promise<void>): Promise<void> {
+async function judgeRepeat(context: Context, sending: SendRequest, judge: () => Promise<void>): Promise<void> {
   try {
     await judge()
   } catch (error) {
@@ -57,7 +57,7 @@ export async function judgeTarget(
   caller: Caller,
   related: Pick<SendBody, 'parentId' | 'quotedMessageId'>,
   target: Target,
-  says: MessageTraits | undefined,
+  says: MessageKind | undefined,
 ): Promise<void> {
   const { database } = context
   const sender = senderOf(caller)

@@ -1,8 +1,8 @@
 import { badRequest, limits } from '@parley/contract'
 import type { App } from '../../../chat/identity.ts'
 import { changeMessage } from '../../../chat/messages/change.ts'
-import { requireMessageRight } from '../../../chat/messages/group-rights.ts'
 import type { StoredMessage } from '../../../chat/messages/rows.ts'
+import { requireMessageScopePermission } from '../../../chat/messages/scope-permissions.ts'
 import { traits } from '../../../chat/messages/traits.ts'
 import { placeOf } from '../../../chat/place.ts'
 import { requireMayWriteTo } from '../../../chat/writing/may-write.ts'
@@ -10,7 +10,7 @@ import type { Context } from '../../../context.ts'
 import type { ChatEvent } from '../../../events/types.ts'
 import { statement } from '../../../store/statement.ts'
 import { tooManyReactions } from '../errors.ts'
-import { refuseUnsuitable } from '../marks/pins.ts'
+import { requireMarkable } from '../marks/pins.ts'
 
 const selectKinds = statement(`
   select reaction
@@ -66,7 +66,7 @@ const clearTrait = statement(`
 /**
  * Puts a user's reaction on a message, under the conversation's lock, so that two new ones cannot both be the last that
  * the message takes. Given already, it stays as it is.
- * @throws 400 for a reaction that is too long, or one more than a message takes; 403 for who may not
+ * @throws 400 for a reaction that is too long, or one more than a message takes; 403 if they may not react
  */
 export async function addReaction(
   context: Context,
@@ -79,7 +79,7 @@ export async function addReaction(
   await changeMessage(context, app, uid, id, async (tx, message) => {
     // It reaches the other side like a message.
     await requireMayWriteTo(context, tx, app.appId, uid, message, { key: 'addReaction' })
-    refuseUnsuitable(message)
+    requireMarkable(message)
     const kinds = await tx.query<{ reaction: string }>(selectKinds, [app.appId, id])
     if (kinds.length >= limits.reactionsPerMessage && !kinds.some((kind) => kind.reaction === reaction)) {
       throw tooManyReactions()
@@ -101,7 +101,7 @@ export async function removeReaction(
   reaction: string,
 ): Promise<void> {
   await changeMessage(context, app, uid, id, async (tx, message) => {
-    await requireMessageRight(tx, app, uid, message, 'addReaction')
+    await requireMessageScopePermission(tx, app, uid, message, 'addReaction')
     const removed = await tx.query<ChangedRow>(remove, [app.appId, id, reaction, uid])
     const told = removed.map((row) => reacted('message_reaction_removed', message, { uid, device }, reaction, row))
     await context.events.raise(tx, app.appId, told)

@@ -1,8 +1,8 @@
 import { type CursorMeta, limits, type listReactions as operation, type QueryOf, type Reaction } from '@parley/contract'
 import { sql } from 'kysely'
 import type { App } from '../../../chat/identity.ts'
-import { requireMessageRight } from '../../../chat/messages/group-rights.ts'
 import { requireMessage } from '../../../chat/messages/read.ts'
+import { requireMessageScopePermission } from '../../../chat/messages/scope-permissions.ts'
 import { visibleReactions } from '../../../chat/sight/reactions.ts'
 import type { Viewer } from '../../../chat/sight/sight.ts'
 import { readUsers, showDeletedUser } from '../../../chat/users/rows.ts'
@@ -60,8 +60,8 @@ export async function listReactions(
 async function visibleTo(on: Queryable, app: App, viewer: Viewer | undefined, messageId: number): Promise<Fragment[]> {
   const message = await requireMessage(on, app, messageId, viewer)
   if (viewer === undefined) return []
-  const right = await requireMessageRight(on, app, viewer.uid, message, 'listReactions')
-  const scopes = right && visibleReactions(viewer.policy, right.group.permissions[right.membership.scope])
+  const member = await requireMessageScopePermission(on, app, viewer.uid, message, 'listReactions')
+  const scopes = member && visibleReactions(viewer.policy, member.group.permissions[member.membership.scope])
   if (!scopes) return []
   return [
     sql`exists (

@@ -5,10 +5,8 @@ import {
   removeReaction as removeReactionOperation,
 } from '@parley/contract'
 import { serve } from '../../../call.ts'
-import { type App, actingDevice } from '../../../chat/identity.ts'
-import { readMessageId, requireMessage, showOne } from '../../../chat/messages/read.ts'
-import type { Viewer } from '../../../chat/sight/sight.ts'
-import type { Context } from '../../../context.ts'
+import { actingDevice } from '../../../chat/identity.ts'
+import { readMessageId, showChanged } from '../../../chat/messages/read.ts'
 import { addReaction, removeReaction } from './give.ts'
 import { listReactions } from './list.ts'
 
@@ -25,18 +23,13 @@ export const operations = [
     const id = readMessageId(params.id)
     const uid = actor.uid
     await addReaction(context, app, { uid, device: actingDevice(caller) }, id, params.reaction)
-    return { data: await showChanged(context, app, id, { uid, policy }) }
+    return { data: await showChanged(context.database, app, id, { uid, policy }) }
   }),
 
   serve(removeReactionOperation, async ({ app, caller, actor, policy, params }, context) => {
     const id = readMessageId(params.id)
     const uid = actor.uid
     await removeReaction(context, app, { uid, device: actingDevice(caller) }, id, params.reaction)
-    return { data: await showChanged(context, app, id, { uid, policy }) }
+    return { data: await showChanged(context.database, app, id, { uid, policy }) }
   }),
 ]
-
-/** The message as it is now, to who was let at it just before. */
-async function showChanged({ database }: Context, app: App, id: number, viewer: Viewer) {
-  return showOne(database, app, await requireMessage(database, app, id, undefined), viewer)
-}

@@ -17,7 +17,7 @@ export interface Sought {
   /** Condition on `m`: whether it is one. */
   readonly isOne: Fragment
   readonly scope: Scope
-  /** Asks the index; for who did not find enough of them nearby. */
+  /** Asks the index, where not enough hits were found nearby. */
   find(): Promise<Found>
 }
 

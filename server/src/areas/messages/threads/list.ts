@@ -85,7 +85,7 @@ export async function listThreads(
   }
 }
 
-/** Threads of the app that are looked at for who takes part in much: few first, which mostly fill a page. */
+/** Threads of the app that are looked at for users with many conversations: few first, which mostly fill a page. */
 const nearby = [200, 2000]
 
 async function readThreads(

@@ -13,8 +13,8 @@ import { serve } from '../../../call.ts'
 import { findUserConversation } from '../../../chat/conversations/find.ts'
 import { requireGroup, requireGroupAccess } from '../../../chat/groups/access.ts'
 import { requireScopePermission } from '../../../chat/groups/permissions.ts'
-import { requireMessageRight } from '../../../chat/messages/group-rights.ts'
 import { readMessageId, requireMessage } from '../../../chat/messages/read.ts'
+import { requireMessageScopePermission } from '../../../chat/messages/scope-permissions.ts'
 import { readConditions, restrictedOf } from '../../../chat/sight/sight.ts'
 import { requireUser } from '../../../chat/users/require.ts'
 import { listMessages } from '../list/list.ts'
@@ -57,8 +57,8 @@ export const operations = [
     const source = { of: 'thread', appId, parentId: parent.id, conversation: parent.conversation, viewer } as const
     const limit = query.limit ?? query.perPage ?? limits.limit.default
     if (viewer === undefined) return listMessages(context, { app, viewer, source, query, limit, conditions: [isReply] })
-    const right = await requireMessageRight(database, app, viewer, parent, 'listThreadedMessages')
-    const restricted = restrictedOf(right === undefined ? [] : [right.group])
+    const member = await requireMessageScopePermission(database, app, viewer, parent, 'listThreadedMessages')
+    const restricted = restrictedOf(member === undefined ? [] : [member.group])
     const conditions = [isReply, ...(await readConditions(database, appId, { uid: viewer, policy }, restricted))]
     return listMessages(context, { app, viewer, policy, source, query, limit, conditions })
   }),

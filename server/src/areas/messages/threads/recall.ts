@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { RecalledActor } from '../../../call.ts'
 import { takesPartInFew } from '../../../chat/conversations/participant-state.ts'
 import { hidesByRole } from '../../../chat/sight/sight.ts'
-import { readTold, tellUserOf } from '../../../chat/users/rows.ts'
+import { readRevised, revisedUserOfSql } from '../../../chat/users/rows.ts'
 import type { Context } from '../../../context.ts'
 import { pageLookup } from '../../../store/lookups.ts'
 import { allOf, fixedStatement, inOrder } from '../../../store/statement.ts'
@@ -62,7 +62,7 @@ const mayBeHidden = `exists (
 const selectFirstPages = pageLookup<Row>(
   inOrder(
     fixedStatement(sql`
-  select w.place::int, ${sql.raw(tellUserOf('$1', 'w.viewer', 'w.known'))}, p.is_open,
+  select w.place::int, ${sql.raw(revisedUserOfSql('$1', 'w.viewer', 'w.known'))}, p.is_open,
     case when p.is_open then (
       select string_agg(
         concat_ws(' ', t.parent_id, t.reply_count, t.last_reply_id, t.updated_at), ',' order by ${order}
@@ -95,7 +95,7 @@ export async function recallThreads(
   const limit = query.limit ?? limits.threadLimit.default
   const [row] = await database.query<Row>(selectFirstPages, [app.appId, [uid], [revision], [limit + 1]])
   const [, told, isOpen, threads] = row as Row
-  const confirmed = await actor.confirm(told === null ? undefined : readTold(told))
+  const confirmed = await actor.confirm(told === null ? undefined : readRevised(told))
   if (!isOpen || confirmed === undefined) return undefined
   const { policy } = confirmed
   if (hidesByRole({ uid, policy })) return undefined

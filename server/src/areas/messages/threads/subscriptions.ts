@@ -1,7 +1,7 @@
 import type { App } from '../../../chat/identity.ts'
 import { changeMessage } from '../../../chat/messages/change.ts'
-import { requireMessageRight } from '../../../chat/messages/group-rights.ts'
 import { requireMessage } from '../../../chat/messages/read.ts'
+import { requireMessageScopePermission } from '../../../chat/messages/scope-permissions.ts'
 import { traits } from '../../../chat/messages/traits.ts'
 import type { Viewer } from '../../../chat/sight/sight.ts'
 import type { Context } from '../../../context.ts'
@@ -33,7 +33,7 @@ const remove = statement(`
  */
 export async function subscribeToThread(context: Context, app: App, uid: string, id: number): Promise<void> {
   await changeMessage(context, app, uid, id, async (tx, message) => {
-    await requireMessageRight(tx, app, uid, message, 'listThreadedMessages')
+    await requireMessageScopePermission(tx, app, uid, message, 'listThreadedMessages')
     if (message.category === 'action') throw noThreadOfActions(id)
     if (message.parentId !== null) throw nestedThread(id)
     await tx.query(insert, [app.appId, uid, id, Math.floor(Date.now() / 1000)])

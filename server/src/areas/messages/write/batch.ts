@@ -10,14 +10,14 @@ import type { Query } from '../../../store/channel.ts'
 import { growThreadsOf } from '../threads/grow.ts'
 import { judgedRows, sentRows, tracedRows } from './columns.ts'
 import { createConversations, lockKeys } from './conversations.ts'
-import { eventBits, type MessageRow, nameOf, type Received, type WrittenRow } from './row.ts'
+import { eventBits, type NewMessageRow, nameOf, type Received, type WrittenRow } from './row.ts'
 import { writeStatement } from './statement.ts'
 
 /** What names the conversations that a batch locks. */
 const lockedBy = ['app_id', 'kind', 'first', 'second'].map(sentRows.indexOf)
 
 /** The statements of one batch, in the order in which they run in its transaction. */
-export function batchQueries(rows: readonly MessageRow[], options: { create: boolean; now: number }): Query[] {
+export function batchQueries(rows: readonly NewMessageRow[], options: { create: boolean; now: number }): Query[] {
   const parts = rows.map(partsOf)
   const bothWrite = whereBothWrite(rows, parts)
   const values = sentRows.values(
@@ -80,12 +80,12 @@ export function batchQueries(rows: readonly MessageRow[], options: { create: boo
 const verdictBits = eventBits.approved | eventBits.blocked
 
 /** Whether somebody hears of what rules of moderation decided about it. */
-function tellsVerdict({ traits: bits, subscribed }: MessageRow): boolean {
+function tellsVerdict({ traits: bits, subscribed }: NewMessageRow): boolean {
   return (bits & traits.moderated) !== 0 && (subscribed.bits & verdictBits) !== 0
 }
 
 /** Raises the staircases of the groups that were written into. */
-function settling(rows: readonly MessageRow[], now: number): Query {
+function settling(rows: readonly NewMessageRow[], now: number): Query {
   const groups = [rows.map(({ appId }) => appId), rows.map(({ receiver }) => receiver), now]
   if (!rows.some(({ subscribed }) => subscribed.ofAll.isHeard)) return { ...raiseGroupReceipts, values: groups }
   const ofAll = rows.map(({ subscribed }) => subscribed.ofAll)
@@ -105,7 +105,7 @@ function settling(rows: readonly MessageRow[], now: number): Query {
  * @returns the rows, and staircases that rose without a message that others see
  */
 export function writtenRows(
-  rows: readonly MessageRow[],
+  rows: readonly NewMessageRow[],
   results: ReadonlyArray<{ rows: unknown[] }>,
   { create, now }: { create: boolean; now: number },
 ): { written: WrittenRow[]; risen: RisenRow[] } {
@@ -134,10 +134,10 @@ export function writtenRows(
 }
 
 /** The last message in a conversation that others see. */
-function lastOf(conversation: number, rows: readonly MessageRow[], written: readonly WrittenRow[]) {
+function lastOf(conversation: number, rows: readonly NewMessageRow[], written: readonly WrittenRow[]) {
   let last: WrittenRow | undefined
   for (const row of written) {
-    if (row.conversation !== conversation || row.id === null || isHeld(rows[row.n] as MessageRow)) continue
+    if (row.conversation !== conversation || row.id === null || isHeld(rows[row.n] as NewMessageRow)) continue
     if (last === undefined || row.id > (last.id as number)) last = row
   }
   return last
@@ -156,7 +156,7 @@ type Written = [
 ]
 
 /** For each row: do several senders write into its conversation in this batch? What is held reads nothing, and nobody reads it. */
-function whereBothWrite(rows: readonly MessageRow[], parts: readonly ConversationParts[]): boolean[] {
+function whereBothWrite(rows: readonly NewMessageRow[], parts: readonly ConversationParts[]): boolean[] {
   const senders = new Map<string, string | true>()
   const keys = rows.map((row, i) => nameOf(row, parts[i] as ConversationParts))
   for (const [i, row] of rows.entries()) {

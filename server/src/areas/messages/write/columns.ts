@@ -1,12 +1,12 @@
 import { storedKind } from '../../../chat/kind.ts'
 import type { ModerationRecords } from '../../../chat/moderation/records.ts'
 import { createRecordset } from '../../../store/recordset.ts'
-import type { MessageRow } from './row.ts'
+import type { NewMessageRow } from './row.ts'
 
 /** A row of a batch, with what it is known by there. */
 export interface BatchRow {
   readonly n: number
-  readonly row: MessageRow
+  readonly row: NewMessageRow
   /** What names its conversation. */
   readonly first: string
   readonly second: string

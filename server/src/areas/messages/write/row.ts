@@ -6,10 +6,9 @@ import type { Refusal } from '../../../chat/writing/rules.ts'
 import type { Span } from '../../../tracing/tracing.ts'
 
 /** One message on its way into the database, as the columns of the batch statement take it. */
-export interface MessageRow {
+export interface NewMessageRow {
   readonly appId: number
   readonly sender: string
-  /** 1 one-to-one, 2 group */
   readonly kind: ConversationKind
   readonly receiver: string
   readonly category: string
@@ -28,7 +27,7 @@ export interface MessageRow {
   readonly countable: boolean
   /** No rule of blocks, membership or scopes applies: the app itself sends. */
   readonly asApp: boolean
-  /** Bits of the scopes whose explicit permissions refuse this message (chat/writing/group-judge.ts) ... */
+  /** Bits of the scopes whose explicit permissions refuse this message (chat/writing/denied-scopes.ts) ... */
   readonly deniedScopes: number
   /** ... judged by this version of the group's permissions. */
   readonly permissionsVersion: number
@@ -90,6 +89,6 @@ export interface Received {
 }
 
 /** A key in memory for the conversation of a row. Identifiers have no blanks, and a guid never stands with a second part. */
-export function nameOf({ appId }: Pick<MessageRow, 'appId'>, [first, second]: ConversationParts): string {
+export function nameOf({ appId }: Pick<NewMessageRow, 'appId'>, [first, second]: ConversationParts): string {
   return `${appId} ${first} ${second}`
 }

@@ -5,7 +5,7 @@ import { createEntityCache, type EntityCache } from '../../../chat/messages/enti
 import { isHeld } from '../../../chat/messages/traits.ts'
 import { partsOf } from '../../../chat/naming.ts'
 import type { Usage } from '../../../chat/usage/usage.ts'
-import { createGroupJudge, type GroupJudge } from '../../../chat/writing/group-judge.ts'
+import { createScopePermissions, type ScopePermissions } from '../../../chat/writing/denied-scopes.ts'
 import type { Events } from '../../../events/index.ts'
 import type { Metrics } from '../../../metrics.ts'
 import { type Channel, type Query, withChannel } from '../../../store/channel.ts'
@@ -20,7 +20,7 @@ import { createImportWriter, type ImportWriter } from '../import/writer.ts'
 import { createPublishOrder, type PublishOrder } from '../publish-order.ts'
 import { batchQueries, writtenRows } from './batch.ts'
 import { heldQuery } from './conversations.ts'
-import { type MessageRow, nameOf, type WrittenRow } from './row.ts'
+import { type NewMessageRow, nameOf, type WrittenRow } from './row.ts'
 
 /** Writes what is sent, coalesced: while one batch is being written, the next collects. */
 export interface MessageWriter {
@@ -28,11 +28,11 @@ export interface MessageWriter {
    * Checks and stores one message, durably. Concurrent calls share transactions.
    * A row with neither id nor refusal has a muid that is stored already.
    */
-  write(row: MessageRow): Promise<WrittenRow>
+  write(row: NewMessageRow): Promise<WrittenRow>
   /** Resolves when nothing is waiting or being written. */
   drain(): Promise<void>
-  /** Judges messages to groups by the permissions of their scopes. */
-  readonly judge: GroupJudge
+  /** The permissions of the scopes of groups. */
+  readonly permissions: ScopePermissions
   /** Senders and receivers as answers show them. */
   readonly entities: EntityCache
   /** Tells what was written in the order in which it was. */
@@ -78,7 +78,7 @@ export function createMessageWriter(parts: MessageWriterParts): MessageWriter {
   const isDivisible = (error: unknown) => !isConnectionFailure(error)
   const onBatch = (size: number) => metrics.batches.observe({ writer: 'send' }, size)
 
-  const held = createHeldApart<MessageRow, WrittenRow>({
+  const held = createHeldApart<NewMessageRow, WrittenRow>({
     ...{ database, name: 'parley writer apart', settings: writerSettings, maxBatch, isDivisible, onBatch },
     appOf: ({ appId }) => appId,
     nameOf: conversationName,
@@ -93,7 +93,7 @@ export function createMessageWriter(parts: MessageWriterParts): MessageWriter {
       return found.map(({ place }) => place - 1)
     },
   })
-  const sends: Coalescer<MessageRow, WrittenRow> = createCoalescer({
+  const sends: Coalescer<NewMessageRow, WrittenRow> = createCoalescer({
     maxBatch,
     maxInFlight,
     patience,
@@ -120,7 +120,7 @@ export function createMessageWriter(parts: MessageWriterParts): MessageWriter {
     async drain() {
       await Promise.all([sends.drain().then(held.drain), imports.drain()])
     },
-    judge: createGroupJudge(database),
+    permissions: createScopePermissions(database),
     entities: createEntityCache(database),
     order: createPublishOrder(events.bus),
     imports,
@@ -128,7 +128,7 @@ export function createMessageWriter(parts: MessageWriterParts): MessageWriter {
 }
 
 /** Whether a message was stored just now, for others to see. */
-function isSent(row: MessageRow, written: WrittenRow | Error | undefined): boolean {
+function isSent(row: NewMessageRow, written: WrittenRow | Error | undefined): boolean {
   if (written === undefined || written instanceof Error || row.category === 'action' || isHeld(row)) return false
   return written.refusal === null && written.id !== null
 }
@@ -137,12 +137,12 @@ async function writeBatch(
   channel: Channel,
   events: Events,
   known: LRUCache<string, true>,
-  rows: readonly MessageRow[],
+  rows: readonly NewMessageRow[],
   { isHurried, createsAll }: { readonly isHurried: boolean; readonly createsAll: boolean },
 ): Promise<Array<WrittenRow | Error>> {
-  const written = new Map<MessageRow, WrittenRow | Error>()
+  const written = new Map<NewMessageRow, WrittenRow | Error>()
   const { first, repeats } = foldRepeats(rows)
-  const isNew = (row: MessageRow) =>
+  const isNew = (row: NewMessageRow) =>
     row.kind === 'user' && (createsAll || known.get(conversationName(row)) === undefined)
   const strange = first.filter(isNew)
   const options = { create: strange.length > 0, now: Math.floor(Date.now() / 1000) }
@@ -161,9 +161,9 @@ async function writeBatch(
       for (const row of pending) written.set(row, error as Error)
       break
     }
-    for (const row of answered) written.set(pending[row.n] as MessageRow, row)
+    for (const row of answered) written.set(pending[row.n] as NewMessageRow, row)
     // A pair thought known may be gone (a user deleted for good and made again): make its conversation and try again.
-    pending = answered.filter((row) => row.refusal === 'NO_CONVERSATION').map((row) => pending[row.n] as MessageRow)
+    pending = answered.filter((row) => row.refusal === 'NO_CONVERSATION').map((row) => pending[row.n] as NewMessageRow)
     if (pending.length === 0 || attempt === maxAttempts || options.create) break
     options.create = true
   }
@@ -180,9 +180,12 @@ async function writeBatch(
 }
 
 /** Finds rows whose sender used the same muid for the same conversation earlier in this batch. */
-function foldRepeats(rows: readonly MessageRow[]): { first: MessageRow[]; repeats: Map<MessageRow, MessageRow> } {
-  const seen = new Map<string, MessageRow>()
-  const repeats = new Map<MessageRow, MessageRow>()
+function foldRepeats(rows: readonly NewMessageRow[]): {
+  first: NewMessageRow[]
+  repeats: Map<NewMessageRow, NewMessageRow>
+} {
+  const seen = new Map<string, NewMessageRow>()
+  const repeats = new Map<NewMessageRow, NewMessageRow>()
   const first = rows.filter((row) => {
     if (row.muid === null) return true
     const key = `${row.appId} ${row.kind} ${row.sender} ${row.receiver} ${row.muid}`
@@ -194,7 +197,7 @@ function foldRepeats(rows: readonly MessageRow[]): { first: MessageRow[]; repeat
   return { first, repeats }
 }
 
-function conversationName(row: MessageRow): string {
+function conversationName(row: NewMessageRow): string {
   return nameOf(row, partsOf(row))
 }
 

@@ -148,7 +148,7 @@ function write(tx: Transaction, appId: number, id: number, review: Review): Prom
  * Makes the message what the decision says, and settles the decision in the same transaction. Done again, it changes nothing;
  * nor is it done where another decision has come in between.
  */
-export async function carryOut(context: Context, app: App, id: number, { review, before }: Taken): Promise<void> {
+async function carryOut(context: Context, app: App, id: number, { review, before }: Taken): Promise<void> {
   const { appId } = app
   const now = Math.floor(Date.now() / 1000)
   const state = await readState(context.database, appId, id, now)
@@ -165,7 +165,7 @@ export async function carryOut(context: Context, app: App, id: number, { review,
     throw error
   }
   if (done === 'done') return
-  // That it is so already is as good.
+  // Already in that state, or decided by others: that is as good.
   const refused = done === 'nothing' || done.because === 'decided' ? undefined : done
   await context.database.transaction(async (tx) => {
     if (refused !== undefined) await undo(tx, appId, id, review, before)

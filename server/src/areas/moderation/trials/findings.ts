@@ -58,7 +58,7 @@ const addDays = statement(`
   set looked = d.looked + excluded.looked,
     hits = d.hits + excluded.hits`)
 
-/** Only of who is still there: whoever is removed meanwhile leaves nothing behind. */
+/** Only of users who are still there: those who are removed meanwhile leave nothing behind. */
 const addSenders = statement(`
   insert into moderation_dry_run_senders as s (app_id, rule_id, sender, hits)
   select $1, $2, f.sender, f.hits

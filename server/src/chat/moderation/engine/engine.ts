@@ -131,7 +131,7 @@ async function compileCondition(
 }
 
 /** `<name>_greaterThan_<number>`, or `greaterThan_<number>`; a name alone asks for more than half. */
-export function formulaOf(formula: string): { readonly name: string; readonly threshold: number } {
+function formulaOf(formula: string): { readonly name: string; readonly threshold: number } {
   const found = /^(?:(.*)_)?greaterThan_(\d+(?:\.\d+)?)$/su.exec(formula)
   return found === null ? { name: formula, threshold: 50 } : { name: found[1] ?? '', threshold: Number(found[2]) }
 }

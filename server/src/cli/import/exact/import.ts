@@ -19,7 +19,7 @@ import { statement } from '../../../store/statement.ts'
 import { type Catalogue, catalogueSql, toCatalogue } from '../../export/catalogue.ts'
 import { type Manifest, manifestName, secretsName } from '../../export/manifest.ts'
 import { makeOwn, sizeOf } from '../../export/media.ts'
-import { type Place, places } from '../../export/places.ts'
+import { type ExportedTable, places } from '../../export/places.ts'
 import { openBlocks } from '../../export/seal.ts'
 import type { SecretRecord } from '../../export/secrets.ts'
 import { readLines } from '../../lines.ts'
@@ -211,7 +211,7 @@ async function importPlace(
   app: RegisteredApp,
   manifest: Manifest,
   catalogue: Catalogue,
-  place: Place,
+  place: ExportedTable,
   done: number,
   { folder, origin, signal, onProgress }: ExactOptions,
 ): Promise<void> {
@@ -244,7 +244,7 @@ async function importPlace(
 async function storeBatch(
   tx: Transaction,
   appId: number,
-  { table, file }: Place,
+  { table, file }: ExportedTable,
   insertion: Insertion,
   records: readonly ExportedRecord[],
   line: number,

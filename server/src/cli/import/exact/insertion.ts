@@ -3,7 +3,7 @@ import { nameKey } from '../../../chat/users/rows.ts'
 import { textArray } from '../../../store/arrays.ts'
 import { type Statement, statement } from '../../../store/statement.ts'
 import { type Catalogue, columnOf } from '../../export/catalogue.ts'
-import type { Place } from '../../export/places.ts'
+import type { ExportedTable } from '../../export/places.ts'
 
 export type ExportedRecord = Readonly<Record<string, unknown>>
 
@@ -31,7 +31,7 @@ interface Input {
   read(record: ExportedRecord): string | null
 }
 
-export function insertionOf(catalogue: Catalogue, place: Place): Insertion {
+export function insertionOf(catalogue: Catalogue, place: ExportedTable): Insertion {
   const inputs = [...place.members].map(([member, column]) => inputOf(catalogue, place, member, column))
   const helpers = Object.values(place.makes).includes('r.name_key')
     ? [{ column: 'name_key', read: ({ name }: ExportedRecord) => nameKey(String(name)) }]
@@ -51,7 +51,7 @@ export function insertionOf(catalogue: Catalogue, place: Place): Insertion {
   }
 }
 
-function inputOf(catalogue: Catalogue, place: Place, member: string, column: string): Input {
+function inputOf(catalogue: Catalogue, place: ExportedTable, member: string, column: string): Input {
   const { type, isRequired, default: otherwise } = columnOf(catalogue, place, column)
   const name = quoted(column)
   if (column === 'conversation') return { column, value: namedConversation, read: (record) => asText(record[member]) }

@@ -7,7 +7,7 @@ import { openSession } from '../../export/session.ts'
 import type { ImportIo } from '../run.ts'
 import { ExactRefusal, ExactStopped, importExactly } from './import.ts'
 
-export const exactHelp = `Usage: parley import <folder> --exact [options]
+const exactHelp = `Usage: parley import <folder> --exact [options]
 
 Makes the same app of what parley export wrote, in an app that has nothing yet: ids, times, marks, files, everything. It works on the
 database of the service, and the app is paused until it is done. Interrupted, it goes on when it is run again.

@@ -115,7 +115,7 @@ export async function takeAdditions(sides: Sides, met: Record<string, number>, s
 const isGone = ({ ours }: Found) => ours === undefined
 
 /** Takes a user of the source. @returns false where there is none */
-export async function takeUser(sides: Sides, uid: string): Promise<boolean> {
+async function takeUser(sides: Sides, uid: string): Promise<boolean> {
   const user = await readRecord(sides.source, `${userAt(uid)}?withTags=true`)
   if (user === undefined) return false
   const { [uid]: outcome } = await sides.importInto('users', [user])

@@ -46,7 +46,7 @@ export function readLabels(text: string): Read {
 }
 
 /** Whether a label stands for whichever is found. */
-export function isAny(label: string): boolean {
+function isAny(label: string): boolean {
   return anyLabels.has(plain(label))
 }
 

@@ -3,22 +3,24 @@ import { createCache } from '../../cache.ts'
 import type { Queryable } from '../../store/database.ts'
 import { readGroupPermissions } from '../groups/permissions.ts'
 import type { GroupPermissions } from '../groups/rows.ts'
+import type { ConversationKind } from '../kind.ts'
 import { type Deed, isDenied } from './deeds.ts'
+import type { Refusal } from './rules.ts'
 
 /** What a group's explicit permissions say about one deed: the scopes that may not do it. */
-export interface ScopeVerdict {
+export interface DeniedScopes {
   /** Bits: 1 participant, 2 moderator, 4 admin. */
   readonly deniedScopes: number
   readonly permissionsVersion: number
 }
 
 /**
- * Judges what is written to groups before it is written. The statement that asks the rules compares the version, under
- * the conversation's lock, and refuses a verdict that is out of date; so what is set holds from the next send on.
+ * The permissions of groups, as they are remembered. The statement that asks the rules compares the version, under the
+ * conversation's lock, and refuses what was found by another one; so what is set holds from the next send on.
  */
-export interface GroupJudge {
-  judge(appId: number, guid: string, deed: Deed): ScopeVerdict
-  /** Reads the group's permissions anew, after a verdict was out of date. */
+export interface ScopePermissions {
+  denied(appId: number, guid: string, deed: Deed): DeniedScopes
+  /** Reads the group's permissions anew, after they turned out to be out of date. */
   refresh(appId: number, guid: string): Promise<void>
 }
 
@@ -34,12 +36,33 @@ interface KeptPermissions {
 const nothingSet: KeptPermissions = { version: 0, scopes: {} }
 
 /** What holds between two users, who have no scopes. */
-export const noScopes: ScopeVerdict = { deniedScopes: 0, permissionsVersion: 0 }
+const noScopes: DeniedScopes = { deniedScopes: 0, permissionsVersion: 0 }
 
-export function createGroupJudge(database: Queryable): GroupJudge {
+const maxAttempts = 5
+
+/**
+ * Writes by what the permissions of a group say, or asks whether one may. Where they were out of date it is done again by
+ * those of now, a few times.
+ * @param write refuses with `STALE_PERMISSIONS` what it was given of another version
+ */
+export async function writeByScopes<Result extends { readonly refusal: Refusal | null }>(
+  permissions: ScopePermissions,
+  appId: number,
+  { kind, receiver }: { readonly kind: ConversationKind; readonly receiver: string },
+  deed: Deed,
+  write: (denied: DeniedScopes) => Promise<Result>,
+): Promise<Result> {
+  for (let attempt = 1; ; attempt++) {
+    const written = await write(kind === 'group' ? permissions.denied(appId, receiver, deed) : noScopes)
+    if (written.refusal !== 'STALE_PERMISSIONS' || attempt === maxAttempts) return written
+    await permissions.refresh(appId, receiver)
+  }
+}
+
+export function createScopePermissions(database: Queryable): ScopePermissions {
   const kept = createCache<string, KeptPermissions>({ max: 10_000 })
   return {
-    judge(appId, guid, deed) {
+    denied(appId, guid, deed) {
       const { version, scopes } = kept.get(`${appId} ${guid}`) ?? nothingSet
       let deniedScopes = 0
       for (const [scope, bit] of Object.entries(scopeBits) as Array<[GroupScope, number]>) {

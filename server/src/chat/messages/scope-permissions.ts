@@ -8,12 +8,12 @@ import { unknownMessage } from './read.ts'
 import type { StoredMessage } from './rows.ts'
 
 /**
- * What a user may do with a message that they can read, and with what belongs to it: every right to react and to use threads
- * is asked for here. In one-to-one conversations no scope restricts anybody.
+ * Whether their scope lets a user do something with a message that they can read, and with what belongs to it: edit or delete it,
+ * react, use its thread. In one-to-one conversations no scope restricts anybody.
  * @returns the group and their membership, if the message is in a group
- * @throws 403 `ERR_PERMISSION_DENIED`; 404 for who has left the group meanwhile
+ * @throws 403 `ERR_PERMISSION_DENIED`; 404 if they have left the group meanwhile
  */
-export async function requireMessageRight(
+export async function requireMessageScopePermission(
   on: Queryable,
   app: App,
   uid: string,
