@@ -2823,8 +2823,18 @@ export interface Calls {
     }
     answer: {
       data: Group[]
-      meta: PageMeta
-      cursor?: UpdatedAtCursor
+      meta: {
+        /** true where the search has more than 10000 hits: so many were counted. Otherwise absent, and counts are exact */
+        countAtLeast?: boolean
+        pagination: {
+          total: number
+          count: number
+          per_page: number
+          current_page: number
+          total_pages: number
+        }
+        cursor?: UpdatedAtCursor
+      }
     }
   }
   /** Get a group. For users who are not members, a private group does not exist. onlineMembersCount counts as POST /online-members does, and is left out for members who may not list the others. */

@@ -211,7 +211,7 @@ export const PageMeta = Type.Object({
 })
 export type PageMeta = Static<typeof PageMeta>
 
-/** `cursor`, next to `meta`, in page lists: where a client that syncs by `updatedAt` continues. */
+/** `cursor` of page lists, in `meta` or next to it: where a client that syncs by `updatedAt` continues. */
 export const UpdatedAtCursor = Type.Object({ updatedAt: Epoch, affix: oneOf('append', 'prepend') })
 
 const MessageCursor = Type.Object({

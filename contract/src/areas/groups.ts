@@ -13,8 +13,8 @@ import {
   NoQuery,
   Outcome,
   oneOf,
-  pageOf,
   pageQuery,
+  syncPageOf,
   TagsIn,
   UrlIn,
 } from '../schemas.ts'
@@ -128,7 +128,7 @@ export const listGroups = defineOperation({
     'membersCount[eq]': Type.Optional(Count),
     ...pageQuery(),
   }),
-  answer: pageOf(Group),
+  answer: syncPageOf(Group),
   errors: ['ERR_UID_NOT_FOUND'],
 })
 

@@ -52,8 +52,7 @@ export async function listPage(
     data: rows.map((row) =>
       showGroup(row, viewer === undefined ? undefined : viewerOf(row), { withTags: query.withTags === true }),
     ),
-    meta: pageMeta(page, count?.total ?? 0, rows.length),
-    ...(cursor && { cursor }),
+    meta: { ...pageMeta(page, count?.total ?? 0, rows.length), ...(cursor && { cursor }) },
   }
 }
 
