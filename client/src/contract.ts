@@ -2784,7 +2784,7 @@ export interface Calls {
       }
     }
   }
-  /** List groups. With an acting user: the public and password groups, and the private groups they are a member of, each with their scope. Ordered by name, or with updatedAt by the time of the last change, from the cursor in the direction of affix; the cursor's own second is included, so that no change is missed; without page, a page is longer than perPage where more groups share that second. */
+  /** List groups. With an acting user: the public and password groups, and the private groups they are a member of, each with their scope. Ordered by name, or with updatedAt by the time of the last change, from the cursor in the direction of affix; the cursor's own second is included, so that no change is missed; without page, a page is longer than perPage where more groups share that second. In type and types, protected is another word for password. */
   'GET /groups': {
     input: {
       /** Part of the guid or name */
@@ -5810,7 +5810,7 @@ export interface Calls {
     input: {
       guid: string
       name: string
-      type: 'public' | 'password' | 'private' | 'protected'
+      type: 'public' | 'password' | 'private'
       password?: string
       icon?: string
       description?: string
@@ -7184,7 +7184,7 @@ export interface Calls {
     input: {
       guid: string
       name?: string
-      type?: 'public' | 'password' | 'private' | 'protected'
+      type?: 'public' | 'password' | 'private'
       password?: string
       icon?: string
       description?: string

@@ -62,7 +62,7 @@ export function oneOf<const Values extends readonly string[]>(...values: Values)
   return Type.Unsafe<Values[number]>({ type: 'string', enum: [...values] })
 }
 
-export const GroupTypeIn = oneOf('public', 'password', 'private', 'protected')
+export const GroupTypeIn = oneOf('public', 'password', 'private')
 export const ScopeIn = oneOf('admin', 'moderator', 'participant')
 export const ReceiverType = oneOf('user', 'group')
 

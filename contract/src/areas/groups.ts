@@ -91,6 +91,9 @@ export const createGroup = defineOperation({
   errors: ['ERR_GUID_ALREADY_EXISTS', 'ERR_UID_NOT_FOUND', 'ERR_EMPTY_GROUP_PASS', 'ERR_PLAN_QUOTA_RESTRICTION'],
 })
 
+/** Of lists: newer documents of the contract say `protected` there where older ones say `password`. */
+const ListedType = oneOf('public', 'password', 'private', 'protected')
+
 const Epoch = Type.Integer({ minimum: 0, description: 'Epoch seconds' })
 const Count = Type.Integer({ minimum: 0, maximum: 2_147_483_647 })
 
@@ -101,7 +104,7 @@ export const listGroups = defineOperation({
   path: '/groups',
   summary: 'List groups',
   description:
-    "With an acting user: the public and password groups, and the private groups they are a member of, each with their scope. Ordered by name, or with updatedAt by the time of the last change, from the cursor in the direction of affix; the cursor's own second is included, so that no change is missed; without page, a page is longer than perPage where more groups share that second.",
+    "With an acting user: the public and password groups, and the private groups they are a member of, each with their scope. Ordered by name, or with updatedAt by the time of the last change, from the cursor in the direction of affix; the cursor's own second is included, so that no change is missed; without page, a page is longer than perPage where more groups share that second. In type and types, protected is another word for password.",
   params: NoParams,
   query: Type.Object({
     searchKey: Type.Optional(Type.String({ description: 'Part of the guid or name' })),
@@ -112,8 +115,8 @@ export const listGroups = defineOperation({
     updatedAt: Type.Optional(Epoch),
     withTags: Type.Optional(Type.Boolean({ description: 'Return the tags of each group' })),
     tags: Type.Optional(Type.Array(Type.String(), { maxItems: 25, description: 'Groups with any of these tags' })),
-    type: Type.Optional(GroupTypeIn),
-    types: Type.Optional(Type.Array(GroupTypeIn)),
+    type: Type.Optional(ListedType),
+    types: Type.Optional(Type.Array(ListedType)),
     hasJoined: Type.Optional(Type.Boolean({ description: 'Only groups that the acting user is a member of' })),
     guid: Type.Optional(Type.String()),
     guids: Type.Optional(Type.Array(Type.String(), { maxItems: 1000 })),

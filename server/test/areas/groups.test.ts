@@ -64,9 +64,18 @@ describe('Creating a group', () => {
     expect(dataOf(made)).toMatchObject({ owner: 'alice', scope: 'admin', type: 'private' })
   })
 
-  it('takes protected as another word for private', async () => {
+  it('takes the three types only: protected is a word of lists, and no password gets lost by it', async () => {
     const world = await createWorld()
-    expect(dataOf(await world.post('/groups', { guid: 'p', name: 'P', type: 'protected' })).type).toBe('private')
+    const protectedGroup = { name: 'P', type: 'protected', password: 's3cret' }
+    const made = await world.post('/groups', { guid: 'p', ...protectedGroup })
+    dataOf(await world.post('/groups', { guid: 'open', name: 'O', type: 'public' }))
+    for (const answer of [made, await world.put('/groups/open', protectedGroup)]) {
+      expect(refusal(answer)).toBe('400 ERR_BAD_REQUEST')
+      expect(answer.body.error.details[0].path).toBe('body/type')
+    }
+    expect(
+      dataOf(await world.get('/groups')).map(({ guid, type }: { guid: string; type: string }) => [guid, type]),
+    ).toEqual([['open', 'public']])
   })
 
   it('brings members and bans along, each with his outcome, and writes no action message', async () => {
@@ -274,7 +283,7 @@ describe('Changing a group', () => {
     await createUsers(world, 'alice')
     dataOf(await world.post('/groups', { guid: 'g', name: 'G', type: 'public' }))
     expect((await world.get('/groups/g', { as: 'alice' })).status).toBe(200)
-    dataOf(await world.put('/groups/g', { type: 'protected' }))
+    dataOf(await world.put('/groups/g', { type: 'private' }))
     expect(refusal(await world.get('/groups/g', { as: 'alice' }))).toBe('404 ERR_GUID_NOT_FOUND')
     expect(dataOf(await world.get('/groups', { as: 'alice' }))).toEqual([])
   })

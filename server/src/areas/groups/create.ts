@@ -24,7 +24,7 @@ import {
   type Target,
   tooManyGroups,
 } from '../group-members/index.ts'
-import { checkProfile, readType, withoutRepeats } from './profile.ts'
+import { checkProfile, withoutRepeats } from './profile.ts'
 
 type NewGroup = BodyOf<typeof createGroup>
 
@@ -144,13 +144,12 @@ async function store(
   now: number,
 ): Promise<GroupRow> {
   const guid = group.guid.toLowerCase()
-  const type = readType(group.type)
   const inserted = await tx.query(insert, [
     appId,
     guid,
     group.name,
     nameKey(group.name),
-    type,
+    group.type,
     kept,
     group.icon ?? null,
     group.description || null,

@@ -18,12 +18,11 @@ import { makeGroup } from './create.ts'
 import { removeGroup } from './delete.ts'
 import { listPage } from './list.ts'
 import { transferGroup } from './owner.ts'
-import { readType } from './profile.ts'
 import { changeGroup } from './update.ts'
 
 export const operations = [
   serve(createGroup, async ({ app, actor, policy, body }, context) => {
-    requireListed(policy, 'createGroup.allowedGroupTypes', readType(body.type))
+    requireListed(policy, 'createGroup.allowedGroupTypes', body.type)
     requireFirstMemberFeatures(policy, body.members ?? {})
     return { data: await makeGroup(context, app.appId, actor, body) }
   }),
