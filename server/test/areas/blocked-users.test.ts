@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createGroup, dataOf, refusal, say, sayInGroup, texts } from '../support/chat.ts'
+import { connect, eventually } from '../support/socket.ts'
 import { createUsers, createWorld } from '../support/world.ts'
 
 const uids = (users: Array<{ uid: string }>) => users.map(({ uid }) => uid)
@@ -93,6 +94,30 @@ describe('blocking', () => {
     const beyond = await world.get('/users/alice/blockedusers?perPage=1&page=3')
     expect(beyond.body.meta.pagination).toMatchObject({ total: 2, count: 0 })
     expect(refusal(await world.get('/users/alice/blockedusers?direction=up'))).toBe('400 ERR_BAD_REQUEST')
+  })
+
+  it('lists users to the app as it sees them: with what is private, and whether they are online', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    dataOf(await world.put('/users/bob', { metadata: { plan: 'gold', '@private': { email: 'b@example.com' } } }))
+    dataOf(await world.post('/users/alice/blockedusers', { blockedUids: ['bob'] }))
+    dataOf(await world.post('/users/bob/blockedusers', { blockedUids: ['alice'] }))
+    const client = await connect(world, 'bob')
+    onTestFinished(() => client.close())
+    await eventually(
+      async () => dataOf(await world.get('/users/bob')).status,
+      (status) => status === 'available',
+    )
+    const [seenByApp] = dataOf(await world.get('/users/alice/blockedusers?direction=both'))
+    expect(seenByApp).toMatchObject({
+      ...dataOf(await world.get('/users/bob')),
+      metadata: { plan: 'gold', '@private': { email: 'b@example.com' } },
+      blockedByMe: true,
+      hasBlockedMe: true,
+    })
+    const [seenByAlice] = dataOf(await world.get('/blockedusers', { as: 'alice' }))
+    expect(seenByAlice).toMatchObject({ uid: 'bob', metadata: { plan: 'gold' }, status: 'offline' })
+    expect(JSON.stringify(seenByAlice)).not.toMatch(/@private|lastActiveAt/)
   })
 
   it('is open to a user for his own list, with his token', async () => {
