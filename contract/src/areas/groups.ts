@@ -36,7 +36,7 @@ export type UidOutcome = Static<typeof UidOutcome>
 
 const UidOutcomes = Type.Unsafe<Record<string, UidOutcome>>({ type: 'object', additionalProperties: UidOutcome })
 
-/** A new group. `members` has the outcome for each user of the request, under the same four keys. */
+/** A new group. `members` has the outcome for each user whom a list of the request names, under the same four keys. */
 const CreatedGroup = Type.Object(
   {
     ...Group.properties,

@@ -92,12 +92,13 @@ describe('Creating a group', () => {
     expect(dataOf(made).membersCount).toBe(4)
     expect(dataOf(made).members).toMatchObject({
       data: {
-        admins: { bob: { success: true } },
+        admins: { alice: { success: true }, bob: { success: true } },
         moderators: { carol: { success: true } },
         participants: { dave: { success: true }, ghost: unknown, 'no such id!': unknown },
         usersToBan: { eve: { success: true } },
       },
     })
+    expect(Object.keys(dataOf(made).members.data.admins)).toEqual(['alice', 'bob'])
     expect(Object.keys(dataOf(made).members.data.moderators)).toEqual(['carol'])
     expect(Object.keys(dataOf(made).members.data.usersToBan)).toEqual(['eve'])
 
@@ -113,6 +114,31 @@ describe('Creating a group', () => {
     expect((await sayInGroup(world, 'dave', 'g', 'hello')).receiver).toBe('g')
   })
 
+  it('tells what became of those who are named, and of the owner only where a list names them', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    const make = async (guid: string, members: object) => {
+      const made = dataOf(await world.post('/groups', { guid, name: guid, type: 'public', members }, { as: 'alice' }))
+      return { ...made.members.data, membersCount: made.membersCount }
+    }
+    const nobody = { admins: {}, moderators: {}, participants: {}, usersToBan: {} }
+    const success = { success: true }
+    expect(await make('a', {})).toEqual({ ...nobody, membersCount: 1 })
+    expect(await make('b', { participants: ['bob'] })).toEqual({
+      ...{ ...nobody, participants: { bob: success } },
+      membersCount: 2,
+    })
+    expect(await make('c', { moderators: ['Alice', 'bob'], participants: ['alice'] })).toEqual({
+      ...{ ...nobody, moderators: { alice: success, bob: success } },
+      membersCount: 2,
+    })
+    const members = dataOf(await world.get('/groups/c/members'))
+    expect(members.map(({ uid, scope }: { uid: string; scope: string }) => [uid, scope])).toEqual([
+      ['alice', 'admin'],
+      ['bob', 'moderator'],
+    ])
+  })
+
   it('keeps the owner an admin when he is listed lower, and out of reach of a ban', async () => {
     const world = await createWorld()
     await createUsers(world, 'alice')
@@ -126,7 +152,7 @@ describe('Creating a group', () => {
     expect(dataOf(made)).toMatchObject({
       membersCount: 1,
       scope: 'admin',
-      members: { data: { participants: { alice: { success: false, error: { code: 'ERR_ALREADY_JOINED' } } } } },
+      members: { data: { participants: { alice: { success: true } } } },
     })
     const banned = await world.post('/groups', {
       guid: 'h',

@@ -8,7 +8,16 @@ import type { Context } from '../../context.ts'
 import type { Transaction } from '../../store/database.ts'
 import { type GroupActor, requireActor } from './actor.ts'
 import { type Addition, type ListName, type Plan, planAdditions } from './additions.ts'
-import { countMembers, notify, publishChange, removeMembers, storeBans, storeMembers, tell } from './changes.ts'
+import {
+  countMembers,
+  type NewMember,
+  notify,
+  publishChange,
+  removeMembers,
+  storeBans,
+  storeMembers,
+  tell,
+} from './changes.ts'
 import { readUnwilling } from './consent.ts'
 import { holdUsers, readTargets } from './targets.ts'
 
@@ -79,19 +88,24 @@ function requireRights(
   if (additions.some(({ scope }) => scope === undefined)) requireScopePermission(group, membership, 'ban')
 }
 
-/** The first members of a new group, without action messages. @returns what became of each */
+/** What is to be done for the lists of a new group, and who is in it from the start, also where no list names them. */
+export interface FirstMembers extends Plan {
+  readonly everybody: readonly NewMember[]
+}
+
+/** The first members of a new group, without action messages. @returns what became of each whom a list names */
 export async function storeFirstMembers(
   context: Pick<Context, 'audit'>,
   tx: Transaction,
   appId: number,
   group: Pick<GroupRow, 'guid' | 'conversation'>,
-  plan: Plan,
+  plan: FirstMembers,
   by: string,
   now: number,
 ): Promise<Outcomes> {
   const outcomes = refusals(plan)
   const banned = plan.bans.map(({ uid }) => uid)
-  await storeMembers(tx, appId, group.guid, plan.members, now)
+  await storeMembers(tx, appId, group.guid, plan.everybody, now)
   await storeBans(context, tx, appId, group.guid, banned, by, now)
   for (const { uid, list } of [...plan.members, ...plan.bans]) outcomes[list][uid] = { success: true }
   return outcomes

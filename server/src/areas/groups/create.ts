@@ -11,10 +11,10 @@ import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import {
   type Addition,
+  type FirstMembers,
   type GroupLimits,
   holdUsers,
   notify,
-  type Plan,
   planAdditions,
   publishChange,
   readAdditions,
@@ -71,10 +71,10 @@ export async function makeGroup(
   return context.database.transaction(async (tx) => {
     const now = Math.floor(Date.now() / 1000)
     const plan = await planMembers(context, tx, appId, { guid, owner, by: user }, additions)
-    const row = await store(tx, appId, owner, group, kept, plan.members.length, now)
+    const row = await store(tx, appId, owner, group, kept, plan.everybody.length, now)
 
     const outcomes = await storeFirstMembers(context, tx, appId, row, plan, user?.uid ?? systemUid, now)
-    const uids = plan.members.map(({ uid }) => uid)
+    const uids = plan.everybody.map(({ uid }) => uid)
     if (uids.length > 0) await joinConversation(tx, appId, row.conversation, uids, now)
     const { conversation } = row
     await context.events.raise(tx, appId, [{ trigger: 'group_created', guid, conversation, owner, uids }])
@@ -103,29 +103,36 @@ async function notifyMembers(
   await notify(events, tx, appId, group, { action: 'added', by: actor, on }, now)
 }
 
-/** Who becomes a member: first the owner, as an admin whichever list names them, then the others as far as allowed. */
+/**
+ * Who becomes a member: first the owner, as an admin whichever list names them, then the others as far as allowed. An owner
+ * whom no list names becomes one all the same, and has no outcome.
+ */
 async function planMembers(
   context: Context,
   tx: Transaction,
   appId: number,
   { guid, owner, by }: { guid: string; owner: string; by: UserRow | undefined },
   additions: readonly Addition[],
-): Promise<Plan> {
+): Promise<FirstMembers> {
   const named = additions.map(({ uid }) => uid)
   const uids = owner === systemUid ? named : [owner, ...named]
   await holdUsers(tx, appId, uids)
   const unwilling = await readUnwilling(context, tx, appId, by, uids)
   const limits = await context.settings.of(appId)
-  const targets = new Map(await readTargets(tx, appId, guid, uids))
+  const targets = await readTargets(tx, appId, guid, uids)
   const group = { guid, owner, permissions: {}, membersCount: 0 }
-  if (owner === systemUid) return planAdditions(group, { kind: 'app' }, targets, additions, unwilling, limits)
+  if (owner === systemUid) {
+    const plan = planAdditions(group, { kind: 'app' }, targets, additions, unwilling, limits)
+    return { ...plan, everybody: plan.members }
+  }
 
   requireOwner(owner, targets.get(owner), limits)
-  const ownership: Addition = { uid: owner, list: 'admins', scope: 'admin' }
-  const others = additions.filter(({ uid, list }) => uid !== owner || list !== 'admins')
-  targets.set(owner, { ...(targets.get(owner) as Target), membership: { uid: owner, scope: 'admin', joinedAt: 0 } })
+  const ownership = { uid: owner, scope: 'admin' } as const
+  const addsOwner = ({ uid, scope }: Addition) => uid === owner && scope !== undefined
+  const others = additions.filter((addition) => !addsOwner(addition))
   const plan = planAdditions({ ...group, membersCount: 1 }, { kind: 'app' }, targets, others, unwilling, limits)
-  return { ...plan, members: [{ ...ownership, scope: 'admin' }, ...plan.members] }
+  const asNamed = additions.filter(addsOwner).map(({ list }) => ({ ...ownership, list }))
+  return { ...plan, members: [...asNamed, ...plan.members], everybody: [ownership, ...plan.members] }
 }
 
 function requireOwner(uid: string, target: Target | undefined, { maxGroupsPerUser }: GroupLimits): void {
