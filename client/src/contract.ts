@@ -2665,7 +2665,7 @@ export interface Calls {
       }
     }
   }
-  /** List the acting user's blocked users. By default the users whom this user blocked, newest block first. direction selects these, the users who blocked this user, or both. */
+  /** List the acting user's blocked users. By default the users whom this user blocked, newest block first. direction selects these, the users who blocked this user, or both. Deactivated users are left out. */
   'GET /blockedusers': {
     input: {
       direction?: 'blockedByMe' | 'hasBlockedMe' | 'both'
@@ -4471,7 +4471,7 @@ export interface Calls {
       }
     }
   }
-  /** List the blocked users of a user. By default the users whom this user blocked, newest block first. direction selects these, the users who blocked this user, or both. */
+  /** List the blocked users of a user. By default the users whom this user blocked, newest block first. direction selects these, the users who blocked this user, or both. Deactivated users are left out. */
   'GET /users/{uid}/blockedusers': {
     input: {
       uid: string

@@ -59,7 +59,7 @@ const unblock = {
 const list = {
   method: 'GET',
   description:
-    'By default the users whom this user blocked, newest block first. direction selects these, the users who blocked this user, or both.',
+    'By default the users whom this user blocked, newest block first. direction selects these, the users who blocked this user, or both. Deactivated users are left out.',
   query: listQuery,
   answer: syncPageOf(User),
 } as const

@@ -96,6 +96,28 @@ describe('blocking', () => {
     expect(refusal(await world.get('/users/alice/blockedusers?direction=up'))).toBe('400 ERR_BAD_REQUEST')
   })
 
+  it('neither lists nor counts deactivated users, whose blocks are there again with them', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob', 'carol', 'dave')
+    dataOf(await world.post('/users/alice/blockedusers', { blockedUids: ['bob', 'carol'] }))
+    dataOf(await world.post('/users/dave/blockedusers', { blockedUids: ['alice'] }))
+    dataOf(await world.delete('/users', { uidsToDeactivate: ['bob', 'dave'] }))
+    const list = async (path: string, options = {}) => {
+      const { data, meta } = (await world.get(path, options)).body
+      return [uids(data), meta.pagination.total]
+    }
+    expect(await list('/users/alice/blockedusers')).toEqual([['carol'], 1])
+    expect(await list('/users/alice/blockedusers?direction=both')).toEqual([['carol'], 1])
+    expect(await list('/users/alice/blockedusers?perPage=1&page=2')).toEqual([[], 1])
+    expect(await list('/blockedusers', { as: 'alice' })).toEqual([['carol'], 1])
+    dataOf(await world.put('/users', { uidsToActivate: ['bob', 'dave'] }))
+    expect(await list('/users/alice/blockedusers?direction=both')).toEqual([['dave', 'carol', 'bob'], 3])
+    dataOf(await world.delete('/users', { uidsToDeactivate: ['bob'] }))
+    dataOf(await world.delete('/users/alice/blockedusers', { blockedUids: ['bob'] }))
+    dataOf(await world.put('/users', { uidsToActivate: ['bob'] }))
+    expect(await list('/users/alice/blockedusers')).toEqual([['carol'], 1])
+  })
+
   it('lists users to the app as it sees them: with what is private, and whether they are online', async () => {
     const world = await createWorld()
     await createUsers(world, 'alice', 'bob')
