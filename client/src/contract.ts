@@ -1963,7 +1963,7 @@ export interface Calls {
       data: Outcome
     }
   }
-  /** Unblock users as the acting user. Blocks by the other users stay in force. */
+  /** Unblock users as the acting user. At most 100 at once. Blocks by the other users stay in force. */
   'DELETE /blockedusers': {
     input: {
       blockedUids: string[]
@@ -2459,7 +2459,7 @@ export interface Calls {
       data: Outcome
     }
   }
-  /** Unblock users for a user. Blocks by the other users stay in force. */
+  /** Unblock users for a user. At most 100 at once. Blocks by the other users stay in force. */
   'DELETE /users/{uid}/blockedusers': {
     input: {
       uid: string
@@ -5572,7 +5572,7 @@ export interface Calls {
       }>
     }
   }
-  /** Block users as the acting user. While one of two users blocks the other, neither can send the other one-to-one messages. */
+  /** Block users as the acting user. At most 100 at once. While one of two users blocks the other, neither can send the other one-to-one messages. */
   'POST /blockedusers': {
     input: {
       blockedUids: string[]
@@ -6940,7 +6940,7 @@ export interface Calls {
       }
     }
   }
-  /** Block users for a user. While one of two users blocks the other, neither can send the other one-to-one messages. */
+  /** Block users for a user. At most 100 at once. While one of two users blocks the other, neither can send the other one-to-one messages. */
   'POST /users/{uid}/blockedusers': {
     input: {
       uid: string

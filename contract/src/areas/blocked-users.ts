@@ -44,7 +44,8 @@ const own = {
 
 const block = {
   method: 'POST',
-  description: 'While one of two users blocks the other, neither can send the other one-to-one messages.',
+  description:
+    'At most 100 at once. While one of two users blocks the other, neither can send the other one-to-one messages.',
   query: NoQuery,
   body: BlockBody,
   answer: enveloped(OutcomeByUid),
@@ -53,7 +54,7 @@ const block = {
 const unblock = {
   ...block,
   method: 'DELETE',
-  description: 'Blocks by the other users stay in force.',
+  description: 'At most 100 at once. Blocks by the other users stay in force.',
 } as const
 
 const list = {

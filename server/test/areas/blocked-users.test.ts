@@ -59,7 +59,8 @@ describe('blocking', () => {
     const bySystem = dataOf(await world.post('/users/app_system/blockedusers', { blockedUids: ['alice'] }))
     expect(bySystem.alice).toMatchObject({ success: false, error: { code: 'ERR_PERMISSION_DENIED' } })
     expect(dataOf(await world.get('/users/app_system/blockedusers'))).toEqual([])
-    for (const body of [{}, { blockedUids: 'bob' }, { blockedUids: [] }, { blockedUids: [5] }, undefined]) {
+    const tooMany = { blockedUids: Array.from({ length: 101 }, (_, i) => `u${i}`) }
+    for (const body of [{}, { blockedUids: 'bob' }, { blockedUids: [] }, { blockedUids: [5] }, tooMany, undefined]) {
       expect(refusal(await world.post('/users/alice/blockedusers', body))).toBe('400 ERR_BAD_REQUEST')
     }
   })
