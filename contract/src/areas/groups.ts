@@ -216,5 +216,6 @@ export const transferOwnership = defineOperation({
     'ERR_GROUP_NO_CLEARANCE',
     'ERR_GROUP_NO_SELF_ACTION',
     'ERR_NOT_A_MEMBER',
+    'ERR_PLAN_QUOTA_RESTRICTION',
   ],
 })
