@@ -200,6 +200,21 @@ describe('Creating a group', () => {
     expect(refusal(await world.get('/groups/g'))).toBe('404 ERR_GUID_NOT_FOUND')
   })
 
+  it('names what is wrong with a request before what the role of who acts does not allow', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice')
+    const permissions = { 'createGroup.allowedGroupTypes': ['public'] }
+    dataOf(await world.put('/roles/default/permissions', { permissions }))
+    const make = (fields: object) =>
+      world.post('/groups', { guid: 'g', name: 'G', type: 'password', password: 'x', ...fields }, { as: 'alice' })
+    const many = Array.from({ length: 26 }, (_, i) => `u${i}`)
+    expect(refusal(await make({}))).toBe('403 ERR_PERMISSION_DENIED')
+    expect(refusal(await make({ password: '' }))).toBe('400 ERR_EMPTY_GROUP_PASS')
+    expect(refusal(await make({ icon: 'javascript://alert(1)' }))).toBe('400 ERR_BAD_REQUEST')
+    expect(refusal(await make({ metadata: { text: 'x'.repeat(5200) } }))).toBe('400 ERR_BAD_REQUEST')
+    expect(refusal(await make({ members: { participants: many } }))).toBe('400 ERR_BAD_REQUEST')
+  })
+
   it('refuses a taken guid in whatever case, an unknown owner, and a password group without password', async () => {
     const world = await createWorld()
     await createUsers(world, 'alice')

@@ -4,6 +4,8 @@ import { createGroupConversation, joinConversation } from '../../chat/conversati
 import { groupExists } from '../../chat/groups/access.ts'
 import { emptyGroupPassword, passwordReader } from '../../chat/groups/password.ts'
 import { type GroupRow, groupColumns, showGroup } from '../../chat/groups/rows.ts'
+import type { RolePolicy } from '../../chat/roles/policies.ts'
+import { requireListed } from '../../chat/roles/rules.ts'
 import { unknownUser } from '../../chat/users/require.ts'
 import { nameKey, readUsers, type UserRow } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
@@ -20,6 +22,7 @@ import {
   readAdditions,
   readTargets,
   readUnwilling,
+  requireFirstMemberFeatures,
   storeFirstMembers,
   type Target,
   tooManyGroups,
@@ -48,6 +51,7 @@ const setConversation = statement(`
  * Makes a group with its owner and first members. No action message is stored of it; members who are connected are sent
  * one.
  * @param user the acting user, who becomes the owner
+ * @param policy of their role, which must be allowed to make groups of this type, and to add and ban members as asked
  * @throws 409 `ERR_GUID_ALREADY_EXISTS`, 404 `ERR_UID_NOT_FOUND` for the owner, 400 `ERR_EMPTY_GROUP_PASS`
  */
 export async function makeGroup(
@@ -55,11 +59,14 @@ export async function makeGroup(
   appId: number,
   user: UserRow | undefined,
   group: NewGroup,
+  policy?: RolePolicy,
 ): Promise<AnswerOf<typeof createGroup>['data']> {
   checkProfile(group)
   if (group.type === 'password' && !group.password) throw emptyGroupPassword(group.guid)
   const { maxMembersPerRequest } = await context.settings.of(appId)
   const additions = readAdditions(group.members ?? {}, 'body/members', maxMembersPerRequest)
+  requireListed(policy, 'createGroup.allowedGroupTypes', group.type)
+  requireFirstMemberFeatures(policy, group.members ?? {})
   const owner = user?.uid ?? group.owner?.toLowerCase() ?? systemUid
 
   const guid = group.guid.toLowerCase()
