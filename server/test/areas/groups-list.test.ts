@@ -89,6 +89,7 @@ describe('The list of groups', () => {
       ['searchKey=%25', []],
       ['tags=red', ['b-open', 'c-lock']],
       ['tags=yellow,round', ['b-open', 'a-open']],
+      ['tags=,', ['b-open', 'a-open', 'c-lock', 'd-hide']],
       ['type=public', ['b-open', 'a-open']],
       ['type=private', ['d-hide']],
       ['type=protected', ['c-lock']],
