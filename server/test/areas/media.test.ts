@@ -88,6 +88,9 @@ describe('a file sent with a message', () => {
     const gone = await fetch(url)
     expect(gone.status).toBe(404)
     expect(await gone.json()).toMatchObject({ error: { code: 'ERR_API_NOT_FOUND' } })
+    const head = await fetch(url, { method: 'HEAD' })
+    expect([head.status, head.headers.get('content-type')]).toEqual([404, gone.headers.get('content-type')])
+    expect(head.headers.get('etag')).toBeNull()
   })
 
   it('that cannot be opened for want of open files is no matter of the database', async () => {
