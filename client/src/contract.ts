@@ -1963,7 +1963,7 @@ export interface Calls {
       data: Outcome
     }
   }
-  /** Unblock users as the acting user. Blocks by the other users stay in force. */
+  /** Unblock users as the acting user. At most 100 at once. Blocks by the other users stay in force. */
   'DELETE /blockedusers': {
     input: {
       blockedUids: string[]
@@ -2459,7 +2459,7 @@ export interface Calls {
       data: Outcome
     }
   }
-  /** Unblock users for a user. Blocks by the other users stay in force. */
+  /** Unblock users for a user. At most 100 at once. Blocks by the other users stay in force. */
   'DELETE /users/{uid}/blockedusers': {
     input: {
       uid: string
@@ -2665,7 +2665,7 @@ export interface Calls {
       }
     }
   }
-  /** List the acting user's blocked users. By default the users whom this user blocked, newest block first. direction selects these, the users who blocked this user, or both. */
+  /** List the acting user's blocked users. By default the users whom this user blocked, newest block first. direction selects these, the users who blocked this user, or both. Deactivated users are left out. */
   'GET /blockedusers': {
     input: {
       direction?: 'blockedByMe' | 'hasBlockedMe' | 'both'
@@ -2786,7 +2786,7 @@ export interface Calls {
       }
     }
   }
-  /** List groups. With an acting user: the public and password groups, and the private groups they are a member of, each with their scope. Ordered by name, or with updatedAt by the time of the last change, from the cursor in the direction of affix; the cursor's own second is included, so that no change is missed; without page, a page is longer than perPage where more groups share that second. */
+  /** List groups. With an acting user: the public and password groups, and the private groups they are a member of, each with their scope. Ordered by name, or with updatedAt by the time of the last change, from the cursor in the direction of affix; the cursor's own second is included, so that no change is missed; without page, a page is longer than perPage where more groups share that second. In type and types, protected is another word for password. */
   'GET /groups': {
     input: {
       /** Part of the guid or name */
@@ -2825,8 +2825,18 @@ export interface Calls {
     }
     answer: {
       data: Group[]
-      meta: PageMeta
-      cursor?: UpdatedAtCursor
+      meta: {
+        /** true where the search has more than 10000 hits: so many were counted. Otherwise absent, and counts are exact */
+        countAtLeast?: boolean
+        pagination: {
+          total: number
+          count: number
+          per_page: number
+          current_page: number
+          total_pages: number
+        }
+        cursor?: UpdatedAtCursor
+      }
     }
   }
   /** Get a group. For users who are not members, a private group does not exist. onlineMembersCount counts as POST /online-members does, and is left out for members who may not list the others. */
@@ -4466,7 +4476,7 @@ export interface Calls {
       }
     }
   }
-  /** List the blocked users of a user. By default the users whom this user blocked, newest block first. direction selects these, the users who blocked this user, or both. */
+  /** List the blocked users of a user. By default the users whom this user blocked, newest block first. direction selects these, the users who blocked this user, or both. Deactivated users are left out. */
   'GET /users/{uid}/blockedusers': {
     input: {
       uid: string
@@ -5568,7 +5578,7 @@ export interface Calls {
       }>
     }
   }
-  /** Block users as the acting user. While one of two users blocks the other, neither can send the other one-to-one messages. */
+  /** Block users as the acting user. At most 100 at once. While one of two users blocks the other, neither can send the other one-to-one messages. */
   'POST /blockedusers': {
     input: {
       blockedUids: string[]
@@ -5806,7 +5816,7 @@ export interface Calls {
     input: {
       guid: string
       name: string
-      type: 'public' | 'password' | 'private' | 'protected'
+      type: 'public' | 'password' | 'private'
       password?: string
       icon?: string
       description?: string
@@ -6936,7 +6946,7 @@ export interface Calls {
       }
     }
   }
-  /** Block users for a user. While one of two users blocks the other, neither can send the other one-to-one messages. */
+  /** Block users for a user. At most 100 at once. While one of two users blocks the other, neither can send the other one-to-one messages. */
   'POST /users/{uid}/blockedusers': {
     input: {
       uid: string
@@ -7180,7 +7190,7 @@ export interface Calls {
     input: {
       guid: string
       name?: string
-      type?: 'public' | 'password' | 'private' | 'protected'
+      type?: 'public' | 'password' | 'private'
       password?: string
       icon?: string
       description?: string

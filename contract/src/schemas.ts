@@ -62,7 +62,7 @@ export function oneOf<const Values extends readonly string[]>(...values: Values)
   return Type.Unsafe<Values[number]>({ type: 'string', enum: [...values] })
 }
 
-export const GroupTypeIn = oneOf('public', 'password', 'private', 'protected')
+export const GroupTypeIn = oneOf('public', 'password', 'private')
 export const ScopeIn = oneOf('admin', 'moderator', 'participant')
 export const ReceiverType = oneOf('user', 'group')
 
@@ -211,7 +211,7 @@ export const PageMeta = Type.Object({
 })
 export type PageMeta = Static<typeof PageMeta>
 
-/** `cursor`, next to `meta`, in page lists: where a client that syncs by `updatedAt` continues. */
+/** `cursor` of page lists, in `meta` or next to it: where a client that syncs by `updatedAt` continues. */
 export const UpdatedAtCursor = Type.Object({ updatedAt: Epoch, affix: oneOf('append', 'prepend') })
 
 const MessageCursor = Type.Object({

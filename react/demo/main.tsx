@@ -9,9 +9,14 @@ const fields = ['key', 'app-id', 'me', 'peer'] as const
 type Field = (typeof fields)[number]
 type Fields = Readonly<Record<Field, string>>
 
-/** What is behind the # never leaves the browser: `/demo#key=<auth key>&me=bob&peer=alice` fills the form. */
+/**
+ * What is behind the # never leaves the browser: `/demo#key=<auth key>&me=bob&peer=alice` fills the form, `group=<guid>` in
+ * place of `peer` leads to a group.
+ */
+const readHash = () => new URLSearchParams(location.hash.slice(1))
+
 function givenFields(): Fields {
-  const given = new URLSearchParams(location.hash.slice(1))
+  const given = readHash()
   const byDefault: Fields = { key: '', 'app-id': '', me: 'alice', peer: 'bob' }
   const filled = fields.map((name) => [name, given.get(name) ?? sessionStorage.getItem(name) ?? byDefault[name]])
   return Object.fromEntries(filled) as Record<Field, string>
@@ -35,6 +40,7 @@ async function logIn({ key, 'app-id': appId, me, peer }: Fields): Promise<LiveCl
 
 function Demo() {
   const [values, setValues] = useState(givenFields)
+  const [guid] = useState(() => readHash().get('group'))
   const [client, setClient] = useState<LiveClient>()
   const [problem, setProblem] = useState('')
   const submit = async (event: FormEvent) => {
@@ -47,9 +53,11 @@ function Demo() {
     }
   }
   if (client !== undefined) {
+    const uid = values.peer.toLowerCase()
+    const firstPeer = guid !== null ? { guid } : uid !== '' ? { uid } : undefined
     return (
       <ParleyProvider client={client}>
-        <LoggedIn me={values.me.toLowerCase()} firstPeer={values.peer.toLowerCase()} />
+        <LoggedIn me={values.me.toLowerCase()} firstPeer={firstPeer} />
       </ParleyProvider>
     )
   }
@@ -76,7 +84,7 @@ function Demo() {
         {field('key', 'Auth key', { type: 'password', autoComplete: 'off', required: true })}
         {field('app-id', 'App', { placeholder: 'the default app' })}
         {field('me', 'I am', { ...uid, required: true })}
-        {field('peer', 'I talk with', uid)}
+        {guid === null ? field('peer', 'I talk with', uid) : <p>I talk in the group {guid}</p>}
         <button type="submit" id="log-in">
           Log in
         </button>
@@ -88,15 +96,15 @@ function Demo() {
   )
 }
 
-function LoggedIn({ me, firstPeer }: { readonly me: string; readonly firstPeer: string }) {
+function LoggedIn({ me, firstPeer }: { readonly me: string; readonly firstPeer: Peer | undefined }) {
   const { status } = useConnection()
   const user = useMe()
-  const [peer, setPeer] = useState<Peer | undefined>(firstPeer === '' ? undefined : { uid: firstPeer })
+  const [peer, setPeer] = useState(firstPeer)
   useEffect(() => {
-    const name = peer === undefined ? '' : 'uid' in peer ? peer.uid : ''
+    const place = peer !== undefined && 'guid' in peer ? `group=${peer.guid}` : `peer=${peer?.uid ?? ''}`
     // The address says what is shown, and the key no more.
-    history.replaceState(null, '', `#me=${me}&peer=${name}`)
-    return hearServiceWorker(me, name, setPeer)
+    history.replaceState(null, '', `#me=${me}&${place}`)
+    return hearServiceWorker(me, peer, setPeer)
   }, [me, peer])
   return (
     <>
@@ -126,11 +134,11 @@ function Title() {
 }
 
 /** The service worker asks who uses the page, and leads to a conversation when a notification was clicked. */
-function hearServiceWorker(me: string, peer: string, talkWith: (peer: Peer) => void): () => void {
+function hearServiceWorker(me: string, peer: Peer | undefined, talkWith: (peer: Peer) => void): () => void {
   if (!('serviceWorker' in navigator)) return () => {}
   const hear = ({ data, ports: [port] }: MessageEvent) => {
     if (data.who) port?.postMessage({ me, peer, isVisible: document.visibilityState === 'visible' })
-    else talkWith({ uid: data.talkWith })
+    else talkWith(data.talkWith)
   }
   navigator.serviceWorker.addEventListener('message', hear)
   navigator.serviceWorker.startMessages()

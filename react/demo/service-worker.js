@@ -11,12 +11,23 @@ async function remove(tags) {
   for (const notification of shown) if (tags.includes(notification.tag)) notification.close()
 }
 
-async function show({ title, body, senderAvatar, tag, sender, receiver, sentAt }) {
-  const page = await pageOf(receiver)
-  if (page?.isVisible && page.peer === sender) return
+async function show(told) {
+  const { title, body, senderAvatar, tag, sentAt } = told
+  const place = placeOf(told)
+  const pages = await pagesOf(place.me)
+  if (pages.some((page) => page.isVisible && isSame(page.peer, place.peer))) return
   // One with the same tag takes the place of the one that is shown: an edit, a deletion, a repeat.
-  const options = { body, icon: senderAvatar, tag, timestamp: Number(sentAt), data: { sender, receiver } }
+  const options = { body, icon: senderAvatar, tag, timestamp: Number(sentAt), data: place }
   await self.registration.showNotification(title, options)
+}
+
+// Whose conversation it is, and with whom. What is said in a group is for all its members: it does not name the one who is notified.
+function placeOf({ sender, receiver, receiverType }) {
+  return receiverType === 'group' ? { peer: { guid: receiver } } : { me: receiver, peer: { uid: sender } }
+}
+
+function isSame(peer, other) {
+  return peer !== undefined && peer.uid === other.uid && peer.guid === other.guid
 }
 
 self.addEventListener('notificationclick', (event) => {
@@ -24,15 +35,17 @@ self.addEventListener('notificationclick', (event) => {
   event.waitUntil(lead(event.notification.data))
 })
 
-async function lead({ sender, receiver }) {
-  const page = await pageOf(receiver)
-  if (page === undefined) return self.clients.openWindow(`/demo#me=${receiver}&peer=${sender}`)
-  page.client.postMessage({ talkWith: sender })
+async function lead({ me, peer }) {
+  const [page] = await pagesOf(me)
+  if (page === undefined) {
+    return self.clients.openWindow(me === undefined ? `/demo#group=${peer.guid}` : `/demo#me=${me}&peer=${peer.uid}`)
+  }
+  page.client.postMessage({ talkWith: peer })
   return page.client.focus()
 }
 
-// Asks the open pages who uses them; one that does not answer soon is asleep.
-async function pageOf(uid) {
+// Asks the open pages who uses them, and gives those of one user, or all; one that does not answer soon is asleep.
+async function pagesOf(uid) {
   const clients = await self.clients.matchAll({ type: 'window', includeUncontrolled: true })
   const asked = clients.map((client) => {
     const { port1, port2 } = new MessageChannel()
@@ -42,5 +55,5 @@ async function pageOf(uid) {
       setTimeout(resolve, 300)
     })
   })
-  return (await Promise.all(asked)).find((page) => page?.me === uid)
+  return (await Promise.all(asked)).filter((page) => page !== undefined && (uid === undefined || page.me === uid))
 }

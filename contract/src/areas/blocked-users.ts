@@ -44,7 +44,8 @@ const own = {
 
 const block = {
   method: 'POST',
-  description: 'While one of two users blocks the other, neither can send the other one-to-one messages.',
+  description:
+    'At most 100 at once. While one of two users blocks the other, neither can send the other one-to-one messages.',
   query: NoQuery,
   body: BlockBody,
   answer: enveloped(OutcomeByUid),
@@ -53,13 +54,13 @@ const block = {
 const unblock = {
   ...block,
   method: 'DELETE',
-  description: 'Blocks by the other users stay in force.',
+  description: 'At most 100 at once. Blocks by the other users stay in force.',
 } as const
 
 const list = {
   method: 'GET',
   description:
-    'By default the users whom this user blocked, newest block first. direction selects these, the users who blocked this user, or both.',
+    'By default the users whom this user blocked, newest block first. direction selects these, the users who blocked this user, or both. Deactivated users are left out.',
   query: listQuery,
   answer: syncPageOf(User),
 } as const

@@ -13,8 +13,8 @@ import {
   NoQuery,
   Outcome,
   oneOf,
-  pageOf,
   pageQuery,
+  syncPageOf,
   TagsIn,
   UrlIn,
 } from '../schemas.ts'
@@ -36,7 +36,7 @@ export type UidOutcome = Static<typeof UidOutcome>
 
 const UidOutcomes = Type.Unsafe<Record<string, UidOutcome>>({ type: 'object', additionalProperties: UidOutcome })
 
-/** A new group. `members` has the outcome for each user of the request, under the same four keys. */
+/** A new group. `members` has the outcome for each user whom a list of the request names, under the same four keys. */
 const CreatedGroup = Type.Object(
   {
     ...Group.properties,
@@ -90,6 +90,9 @@ export const createGroup = defineOperation({
   errors: ['ERR_GUID_ALREADY_EXISTS', 'ERR_UID_NOT_FOUND', 'ERR_EMPTY_GROUP_PASS', 'ERR_PLAN_QUOTA_RESTRICTION'],
 })
 
+/** Of lists: newer documents of the contract say `protected` there where older ones say `password`. */
+const ListedType = oneOf('public', 'password', 'private', 'protected')
+
 const Epoch = Type.Integer({ minimum: 0, description: 'Epoch seconds' })
 const Count = Type.Integer({ minimum: 0, maximum: 2_147_483_647 })
 
@@ -100,7 +103,7 @@ export const listGroups = defineOperation({
   path: '/groups',
   summary: 'List groups',
   description:
-    "With an acting user: the public and password groups, and the private groups they are a member of, each with their scope. Ordered by name, or with updatedAt by the time of the last change, from the cursor in the direction of affix; the cursor's own second is included, so that no change is missed; without page, a page is longer than perPage where more groups share that second.",
+    "With an acting user: the public and password groups, and the private groups they are a member of, each with their scope. Ordered by name, or with updatedAt by the time of the last change, from the cursor in the direction of affix; the cursor's own second is included, so that no change is missed; without page, a page is longer than perPage where more groups share that second. In type and types, protected is another word for password.",
   params: NoParams,
   query: Type.Object({
     searchKey: Type.Optional(Type.String({ description: 'Part of the guid or name' })),
@@ -111,8 +114,8 @@ export const listGroups = defineOperation({
     updatedAt: Type.Optional(Epoch),
     withTags: Type.Optional(Type.Boolean({ description: 'Return the tags of each group' })),
     tags: Type.Optional(Type.Array(Type.String(), { maxItems: 25, description: 'Groups with any of these tags' })),
-    type: Type.Optional(GroupTypeIn),
-    types: Type.Optional(Type.Array(GroupTypeIn)),
+    type: Type.Optional(ListedType),
+    types: Type.Optional(Type.Array(ListedType)),
     hasJoined: Type.Optional(Type.Boolean({ description: 'Only groups that the acting user is a member of' })),
     guid: Type.Optional(Type.String()),
     guids: Type.Optional(Type.Array(Type.String(), { maxItems: 1000 })),
@@ -127,7 +130,7 @@ export const listGroups = defineOperation({
     'membersCount[eq]': Type.Optional(Count),
     ...pageQuery(),
   }),
-  answer: pageOf(Group),
+  answer: syncPageOf(Group),
   errors: ['ERR_UID_NOT_FOUND'],
 })
 
@@ -212,5 +215,6 @@ export const transferOwnership = defineOperation({
     'ERR_GROUP_NO_CLEARANCE',
     'ERR_GROUP_NO_SELF_ACTION',
     'ERR_NOT_A_MEMBER',
+    'ERR_PLAN_QUOTA_RESTRICTION',
   ],
 })

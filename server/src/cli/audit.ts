@@ -130,14 +130,22 @@ async function print(
   const [log] = await findLogs(database, which)
   if (log === undefined) return 1
   let before = query.before
+  let isRead = true
   do {
     const place = before === undefined ? {} : { before }
     const page = isAll ? { ...query, limit: largestPage, ...place } : query
     const { data, meta } = await listEntries(database, log.appId, page)
-    for (const entry of data) process.stdout.write(`${JSON.stringify(entry)}\n`)
+    isRead = await write(data.map((entry) => `${JSON.stringify(entry)}\n`).join(''))
     before = meta.next?.before
-  } while (isAll && before !== undefined)
+  } while (isAll && isRead && before !== undefined)
   return 0
+}
+
+/** Prints a text. @returns whether anybody reads it */
+function write(text: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    process.stdout.write(text, (error) => resolve(!error))
+  })
 }
 
 async function check(

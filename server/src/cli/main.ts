@@ -31,6 +31,15 @@ Options:
 
 const [command = 'start', ...args] = process.argv.slice(2)
 
+// Whoever reads what a command prints may stop before its end, as `head` does. The command goes on, and says no more.
+if (command !== 'start') {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error
+    })
+  }
+}
+
 // Only what the command needs is loaded: a probe comes every few seconds.
 if (command === 'start' && args.length === 0) {
   await import('../main.ts')

@@ -46,12 +46,17 @@ export function registerMedia(server: FastifyInstance, context: Context): void {
         reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${file.size}`)
       }
       reply.header('content-length', range === undefined ? file.size : range.end - range.start + 1)
-      if (request.method === 'HEAD') return reply.send()
+      const refuseMissing = () => {
+        context.log.error({ app: app.name, key: file.key }, 'the bytes of a file are missing')
+        return noSuchFile()
+      }
+      if (request.method === 'HEAD') {
+        if (!(await context.media.hasBytes(app, file))) throw refuseMissing()
+        return reply.send()
+      }
       return reply.send(
         await context.media.open(app, file, range).catch((error: unknown) => {
-          if (!(error instanceof MissingFileError)) throw error
-          context.log.error({ app: app.name, key: file.key }, 'the bytes of a file are missing')
-          throw noSuchFile()
+          throw error instanceof MissingFileError ? refuseMissing() : error
         }),
       )
     },

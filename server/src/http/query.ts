@@ -7,7 +7,7 @@ type Read = (raw: string | string[]) => unknown
  * Makes the function that turns a raw query into what the operation's schema describes: numbers, booleans (`1`, `0`,
  * `true`, `false`), arrays (comma-joined, repeated or `key[]`). Names are matched without regard to case and `_`
  * (`per_page` is `perPage`). What cannot be converted is left as it is, for validation to name; unknown parameters
- * and empty values are dropped.
+ * and empty values are dropped, lists of nothing (`,`) among them.
  */
 export function compileQueryReader(schema: TObject): (raw: RawQuery) => Record<string, unknown> {
   const parameters = new Map<string, { name: string; read: Read }>()
@@ -19,7 +19,8 @@ export function compileQueryReader(schema: TObject): (raw: RawQuery) => Record<s
     for (const [rawName, value] of Object.entries(raw)) {
       const parameter = parameters.get(fold(rawName.endsWith('[]') ? rawName.slice(0, -2) : rawName))
       if (parameter === undefined || value === undefined || value === '') continue
-      query[parameter.name] = parameter.read(value)
+      const read = parameter.read(value)
+      if (!Array.isArray(read) || read.length > 0) query[parameter.name] = read
     }
     return query
   }

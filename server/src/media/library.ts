@@ -55,7 +55,10 @@ export interface MediaLibrary {
   discard(app: Pick<App, 'appId'>, keys: readonly string[]): Promise<void>
   /** @returns undefined for a file that was never here, is not here yet, or is removed */
   find(app: App, key: string): Promise<MediaFile | undefined>
+  /** @throws MissingFileError where its bytes are gone */
   open(app: App, file: MediaFile, range: ByteRange | undefined): Promise<Readable>
+  /** Whether the bytes of a file are there. */
+  hasBytes(app: App, file: MediaFile): Promise<boolean>
   /** Bytes that can be written to the disk, and those that stay free there (0: uploads are taken whatever is free). */
   room(): Promise<{ readonly free: number; readonly keptFree: number }>
   /** Removes some of all files of an app that is removed itself. @returns how many @throws where none of them could be */
@@ -249,6 +252,7 @@ export function createMediaLibrary({ database, storage, log, minFreeBytes }: Med
       return file
     },
     open: (app, file, range) => storage.read(pathOf(app.appId, file.key), range),
+    hasBytes: async (app, file) => (await storage.sizeOf(pathOf(app.appId, file.key))) !== undefined,
     room: async () => ({ free: (await storage.freeBytes()) - underway, keptFree: minFreeBytes }),
     async removeSome({ appId }) {
       const marked = await database.query<{ key: string }>(markSome, [appId, nowSeconds()])

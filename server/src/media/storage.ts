@@ -23,6 +23,8 @@ export interface MediaStorage {
   write(path: string, content: Readable, mimeType: string): Promise<number>
   /** @throws MissingFileError where there is no such file */
   read(path: string, range: ByteRange | undefined): Promise<Readable>
+  /** Bytes of a file; undefined where there is none. */
+  sizeOf(path: string): Promise<number | undefined>
   /** Removes a file, also what a process left of one that it could not finish; one that is gone is fine. */
   remove(path: string): Promise<void>
   /** Bytes that are free on the disk to which files are written first. */
@@ -37,8 +39,6 @@ export interface FileStore extends MediaStorage {
   list(prefix: string): Promise<string[]>
   /** The same files with their bytes. */
   sizesBelow(prefix: string): Promise<ReadonlyMap<string, number>>
-  /** Bytes of a file; undefined where there is none. */
-  sizeOf(path: string): Promise<number | undefined>
   /**
    * Removes what processes left below a folder, which ends with a slash, that ended while they wrote: files that did not arrive, and
    * folders with nothing in them, that folder too.

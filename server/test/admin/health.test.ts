@@ -181,6 +181,58 @@ describe('the health of the deployment', () => {
     expect(keptDays).toMatchObject({ events: 3, auditLog: 365, notificationLogs: expect.any(Number) })
   })
 
+  it('finds what has waited longest among more than it counts', async () => {
+    const { world, owner } = await startOwn()
+    await register(world, 'http://127.0.0.1:9/')
+    const provider = { isEnabled: true, webhookURL: 'http://127.0.0.1:9/', useBasicAuth: false }
+    const ofNobody = { basicAuthUsername: '', basicAuthPassword: '' }
+    dataOf(await world.post('/notifications/push/v1/providers/custom', { ...provider, ...ofNobody }))
+    const later = Date.now() + 3_600_000
+    const [longAgo, since] = [Date.now() - 4 * 3_600_000, Math.floor(Date.now() / 1000) - 4 * 3_600]
+    // Left alone, so that all of it stays; what has waited longest is stored last.
+    await own.query('update webhook_states set paused_until = $1', [later])
+    await own.query(
+      `insert into notification_senders (app_id, provider, paused_until)
+      select app_id, key, $1 from notification_providers
+      on conflict (app_id, provider) do update set paused_until = excluded.paused_until`,
+      [later],
+    )
+    const dueAt = 'case when n = 10001 then $1::bigint else $2::bigint end'
+    await own.query(
+      `insert into webhook_deliveries (app_id, webhook, id, trigger, attempts, due_at, created_at)
+      select app_id, key, n, 'message_sent', 1, ${dueAt}, 0 from webhooks, generate_series(1, 10001) n`,
+      [longAgo, later],
+    )
+    await own.query(
+      `insert into notification_deliveries (app_id, uid, channel, provider_kind, provider_id, provider, trigger, event,
+        kind, receiver, status, gates, due_at, expires_at, created_at)
+      select app_id, 'bob', channel, kind, id, key, 'message_sent', 1, 1, 'bob', 'pending', '[]', ${dueAt}, $2, 0
+      from notification_providers, generate_series(1, 10001) n`,
+      [longAgo, later],
+    )
+    await own.query(
+      `insert into message_moderation (app_id, message, conversation, sender, status, lane, due_at, created_at, updated_at)
+      select app_id, n, 1, 'bob', 'pending', 'two', $2::bigint / 1000, 0, ${dueAt} / 1000
+      from webhooks, generate_series(1, 10001) n`,
+      [longAgo, later],
+    )
+    for (const health of [await healthOf(owner, world), dataOf(await owner.get('/health'))]) {
+      for (const name of ['webhooks', 'notifications']) {
+        const check = checkOf(health, name)
+        expect(check).toMatchObject({ state: 'warning', says: expect.stringContaining('has been due for 4 hours') })
+        expect(Math.abs((check?.since ?? 0) - since)).toBeLessThan(2)
+      }
+      expect(checkOf(health, 'engines')).toMatchObject({
+        state: 'failing',
+        says: '10000 or more messages wait for an answer of a moderation engine, the oldest for 4 hours.',
+      })
+    }
+    expect(await healthOf(owner, world)).toMatchObject({
+      webhooks: { enabled: 1, pending: 10_000 },
+      notifications: { enabled: 1, pending: 10_000 },
+    })
+  })
+
   it('says that uploads are about to be refused since the disk is full', async () => {
     const { owner } = await startOwn({ MEDIA_MIN_FREE_MB: '900000000' })
     expect(checkOf(dataOf(await owner.get('/health')), 'disk')).toMatchObject({ state: 'failing' })

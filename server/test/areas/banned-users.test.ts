@@ -61,6 +61,8 @@ describe('Banning', () => {
       ['bob', 'bob', '403 ERR_GROUP_NO_SELF_ACTION'],
       ['zoe', 'pete', '403 ERR_GROUP_NOT_JOINED'],
       ['bob', 'ghost', '404 ERR_UID_NOT_FOUND'],
+      ['bob', 'app_system', '403 ERR_PERMISSION_DENIED'],
+      [undefined, 'app_system', '403 ERR_PERMISSION_DENIED'],
       ['mike', 'paula', undefined],
       ['mike', 'paula', '409 ERR_ALREADY_BANNED'],
       ['mike', 'mona', undefined],

@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createGroup, dataOf, refusal, say, sayInGroup, texts } from '../support/chat.ts'
+import { connect, eventually } from '../support/socket.ts'
 import { createUsers, createWorld } from '../support/world.ts'
 
 const uids = (users: Array<{ uid: string }>) => users.map(({ uid }) => uid)
@@ -58,7 +59,8 @@ describe('blocking', () => {
     const bySystem = dataOf(await world.post('/users/app_system/blockedusers', { blockedUids: ['alice'] }))
     expect(bySystem.alice).toMatchObject({ success: false, error: { code: 'ERR_PERMISSION_DENIED' } })
     expect(dataOf(await world.get('/users/app_system/blockedusers'))).toEqual([])
-    for (const body of [{}, { blockedUids: 'bob' }, { blockedUids: [] }, { blockedUids: [5] }, undefined]) {
+    const tooMany = { blockedUids: Array.from({ length: 101 }, (_, i) => `u${i}`) }
+    for (const body of [{}, { blockedUids: 'bob' }, { blockedUids: [] }, { blockedUids: [5] }, tooMany, undefined]) {
       expect(refusal(await world.post('/users/alice/blockedusers', body))).toBe('400 ERR_BAD_REQUEST')
     }
   })
@@ -93,6 +95,52 @@ describe('blocking', () => {
     const beyond = await world.get('/users/alice/blockedusers?perPage=1&page=3')
     expect(beyond.body.meta.pagination).toMatchObject({ total: 2, count: 0 })
     expect(refusal(await world.get('/users/alice/blockedusers?direction=up'))).toBe('400 ERR_BAD_REQUEST')
+  })
+
+  it('neither lists nor counts deactivated users, whose blocks are there again with them', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob', 'carol', 'dave')
+    dataOf(await world.post('/users/alice/blockedusers', { blockedUids: ['bob', 'carol'] }))
+    dataOf(await world.post('/users/dave/blockedusers', { blockedUids: ['alice'] }))
+    dataOf(await world.delete('/users', { uidsToDeactivate: ['bob', 'dave'] }))
+    const list = async (path: string, options = {}) => {
+      const { data, meta } = (await world.get(path, options)).body
+      return [uids(data), meta.pagination.total]
+    }
+    expect(await list('/users/alice/blockedusers')).toEqual([['carol'], 1])
+    expect(await list('/users/alice/blockedusers?direction=both')).toEqual([['carol'], 1])
+    expect(await list('/users/alice/blockedusers?perPage=1&page=2')).toEqual([[], 1])
+    expect(await list('/blockedusers', { as: 'alice' })).toEqual([['carol'], 1])
+    dataOf(await world.put('/users', { uidsToActivate: ['bob', 'dave'] }))
+    expect(await list('/users/alice/blockedusers?direction=both')).toEqual([['dave', 'carol', 'bob'], 3])
+    dataOf(await world.delete('/users', { uidsToDeactivate: ['bob'] }))
+    dataOf(await world.delete('/users/alice/blockedusers', { blockedUids: ['bob'] }))
+    dataOf(await world.put('/users', { uidsToActivate: ['bob'] }))
+    expect(await list('/users/alice/blockedusers')).toEqual([['carol'], 1])
+  })
+
+  it('lists users to the app as it sees them: with what is private, and whether they are online', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    dataOf(await world.put('/users/bob', { metadata: { plan: 'gold', '@private': { email: 'b@example.com' } } }))
+    dataOf(await world.post('/users/alice/blockedusers', { blockedUids: ['bob'] }))
+    dataOf(await world.post('/users/bob/blockedusers', { blockedUids: ['alice'] }))
+    const client = await connect(world, 'bob')
+    onTestFinished(() => client.close())
+    await eventually(
+      async () => dataOf(await world.get('/users/bob')).status,
+      (status) => status === 'available',
+    )
+    const [seenByApp] = dataOf(await world.get('/users/alice/blockedusers?direction=both'))
+    expect(seenByApp).toMatchObject({
+      ...dataOf(await world.get('/users/bob')),
+      metadata: { plan: 'gold', '@private': { email: 'b@example.com' } },
+      blockedByMe: true,
+      hasBlockedMe: true,
+    })
+    const [seenByAlice] = dataOf(await world.get('/blockedusers', { as: 'alice' }))
+    expect(seenByAlice).toMatchObject({ uid: 'bob', metadata: { plan: 'gold' }, status: 'offline' })
+    expect(JSON.stringify(seenByAlice)).not.toMatch(/@private|lastActiveAt/)
   })
 
   it('is open to a user for his own list, with his token', async () => {

@@ -1,7 +1,8 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { findDrift } from '../../src/doctor/drift.ts'
 import { dataOf, refusal, say } from '../support/chat.ts'
 import { importWell, text } from '../support/imports.ts'
+import { connect, eventually } from '../support/socket.ts'
 import { createUsers, createWorld } from '../support/world.ts'
 
 const uids = (users: Array<{ uid: string }>) => users.map(({ uid }) => uid)
@@ -117,6 +118,29 @@ describe('friends', () => {
     )
     expect(answers.map((answer) => answer.status)).toEqual(Array(20).fill(200))
     expect((await world.get('/users/alice/friends')).body.meta.pagination.total).toBe(1)
+  })
+
+  it('are seen by the app as it sees all users: with what is private, and whether they are online', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    dataOf(await world.put('/users/bob', { metadata: { plan: 'gold', '@private': { email: 'b@example.com' } } }))
+    dataOf(await world.post('/users/alice/friends', { accepted: ['bob'] }))
+    dataOf(await world.post('/users/bob/blockedusers', { blockedUids: ['alice'] }))
+    const client = await connect(world, 'bob')
+    onTestFinished(() => client.close())
+    await eventually(
+      async () => dataOf(await world.get('/users/bob')).status,
+      (status) => status === 'available',
+    )
+    const [seenByApp] = dataOf(await world.get('/users/alice/friends', { as: 'alice' }))
+    expect(seenByApp).toMatchObject({
+      ...dataOf(await world.get('/users/bob')),
+      metadata: { plan: 'gold', '@private': { email: 'b@example.com' } },
+      conversationId: 'alice_user_bob',
+    })
+    const [seenByAlice] = dataOf(await world.get('/friends', { as: 'alice' }))
+    expect(seenByAlice).toMatchObject({ uid: 'bob', metadata: { plan: 'gold' }, status: 'offline' })
+    expect(JSON.stringify(seenByAlice)).not.toMatch(/@private|lastActiveAt/)
   })
 
   it('are seen by a user with his token', async () => {

@@ -42,8 +42,8 @@ describe('The list of groups', () => {
     expect(guids(answer)).toEqual(['b-open', 'a-open', 'c-lock', 'd-hide'])
     expect(answer.body.meta).toEqual({
       pagination: { total: 4, count: 4, per_page: 100, current_page: 1, total_pages: 1 },
+      cursor: { updatedAt: expect.any(Number), affix: 'prepend' },
     })
-    expect(answer.body.cursor).toEqual({ updatedAt: expect.any(Number), affix: 'prepend' })
     expect(answer.body.data[0]).toMatchObject({ name: 'apple', owner: 'alice', membersCount: 1, type: 'public' })
     expect(answer.body.data[0]).not.toHaveProperty('tags')
     expect(answer.body.data[0]).not.toHaveProperty('hasJoined')
@@ -89,10 +89,12 @@ describe('The list of groups', () => {
       ['searchKey=%25', []],
       ['tags=red', ['b-open', 'c-lock']],
       ['tags=yellow,round', ['b-open', 'a-open']],
+      ['tags=,', ['b-open', 'a-open', 'c-lock', 'd-hide']],
       ['type=public', ['b-open', 'a-open']],
       ['type=private', ['d-hide']],
-      ['type=protected', ['d-hide']],
+      ['type=protected', ['c-lock']],
       ['types=password,private', ['c-lock', 'd-hide']],
+      ['types=protected,public', ['b-open', 'a-open', 'c-lock']],
       ['guid=A-OPEN', ['a-open']],
       ['guids=a-open,D-hide,nowhere', ['a-open', 'd-hide']],
       ['type=public&tags=red', ['b-open']],
@@ -141,10 +143,10 @@ describe('The list of groups', () => {
     expect(await listed(world, 'affix=prepend&perPage=2')).toEqual(['b', 'a'])
     const page = await world.get('/groups?affix=append&perPage=2')
     expect(guids(page)).toEqual(['d', 'c'])
-    expect(page.body.cursor).toEqual({ updatedAt: 200, affix: 'append' })
+    expect(page.body.meta.cursor).toEqual({ updatedAt: 200, affix: 'append' })
     const back = await world.get('/groups?affix=prepend&updatedAt=300&perPage=2')
     expect(guids(back)).toEqual(['c', 'b'])
-    expect(back.body.cursor).toEqual({ updatedAt: 200, affix: 'prepend' })
+    expect(back.body.meta.cursor).toEqual({ updatedAt: 200, affix: 'prepend' })
   })
 
   it('is walked by updatedAt alone, however many groups share a second', async () => {
@@ -158,8 +160,8 @@ describe('The list of groups', () => {
         expect(pages).toBeLessThan(8)
         const page = await world.get(`/groups?affix=${affix}&perPage=2${query}`)
         for (const guid of guids(page)) seen.add(guid)
-        expect(page.body.cursor.affix).toBe(affix)
-        query = `&updatedAt=${page.body.cursor.updatedAt}`
+        expect(page.body.meta.cursor.affix).toBe(affix)
+        query = `&updatedAt=${page.body.meta.cursor.updatedAt}`
       }
     }
     expect(guids(await world.get('/groups?affix=append&perPage=2&updatedAt=200'))).toHaveLength(6)

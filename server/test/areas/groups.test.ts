@@ -64,9 +64,18 @@ describe('Creating a group', () => {
     expect(dataOf(made)).toMatchObject({ owner: 'alice', scope: 'admin', type: 'private' })
   })
 
-  it('takes protected as another word for private', async () => {
+  it('takes the three types only: protected is a word of lists, and no password gets lost by it', async () => {
     const world = await createWorld()
-    expect(dataOf(await world.post('/groups', { guid: 'p', name: 'P', type: 'protected' })).type).toBe('private')
+    const protectedGroup = { name: 'P', type: 'protected', password: 's3cret' }
+    const made = await world.post('/groups', { guid: 'p', ...protectedGroup })
+    dataOf(await world.post('/groups', { guid: 'open', name: 'O', type: 'public' }))
+    for (const answer of [made, await world.put('/groups/open', protectedGroup)]) {
+      expect(refusal(answer)).toBe('400 ERR_BAD_REQUEST')
+      expect(answer.body.error.details[0].path).toBe('body/type')
+    }
+    expect(
+      dataOf(await world.get('/groups')).map(({ guid, type }: { guid: string; type: string }) => [guid, type]),
+    ).toEqual([['open', 'public']])
   })
 
   it('brings members and bans along, each with his outcome, and writes no action message', async () => {
@@ -83,12 +92,13 @@ describe('Creating a group', () => {
     expect(dataOf(made).membersCount).toBe(4)
     expect(dataOf(made).members).toMatchObject({
       data: {
-        admins: { bob: { success: true } },
+        admins: { alice: { success: true }, bob: { success: true } },
         moderators: { carol: { success: true } },
         participants: { dave: { success: true }, ghost: unknown, 'no such id!': unknown },
         usersToBan: { eve: { success: true } },
       },
     })
+    expect(Object.keys(dataOf(made).members.data.admins)).toEqual(['alice', 'bob'])
     expect(Object.keys(dataOf(made).members.data.moderators)).toEqual(['carol'])
     expect(Object.keys(dataOf(made).members.data.usersToBan)).toEqual(['eve'])
 
@@ -104,6 +114,31 @@ describe('Creating a group', () => {
     expect((await sayInGroup(world, 'dave', 'g', 'hello')).receiver).toBe('g')
   })
 
+  it('tells what became of those who are named, and of the owner only where a list names them', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    const make = async (guid: string, members: object) => {
+      const made = dataOf(await world.post('/groups', { guid, name: guid, type: 'public', members }, { as: 'alice' }))
+      return { ...made.members.data, membersCount: made.membersCount }
+    }
+    const nobody = { admins: {}, moderators: {}, participants: {}, usersToBan: {} }
+    const success = { success: true }
+    expect(await make('a', {})).toEqual({ ...nobody, membersCount: 1 })
+    expect(await make('b', { participants: ['bob'] })).toEqual({
+      ...{ ...nobody, participants: { bob: success } },
+      membersCount: 2,
+    })
+    expect(await make('c', { moderators: ['Alice', 'bob'], participants: ['alice'] })).toEqual({
+      ...{ ...nobody, moderators: { alice: success, bob: success } },
+      membersCount: 2,
+    })
+    const members = dataOf(await world.get('/groups/c/members'))
+    expect(members.map(({ uid, scope }: { uid: string; scope: string }) => [uid, scope])).toEqual([
+      ['alice', 'admin'],
+      ['bob', 'moderator'],
+    ])
+  })
+
   it('keeps the owner an admin when he is listed lower, and out of reach of a ban', async () => {
     const world = await createWorld()
     await createUsers(world, 'alice')
@@ -117,7 +152,7 @@ describe('Creating a group', () => {
     expect(dataOf(made)).toMatchObject({
       membersCount: 1,
       scope: 'admin',
-      members: { data: { participants: { alice: { success: false, error: { code: 'ERR_ALREADY_JOINED' } } } } },
+      members: { data: { participants: { alice: { success: true } } } },
     })
     const banned = await world.post('/groups', {
       guid: 'h',
@@ -163,6 +198,21 @@ describe('Creating a group', () => {
       expect(answer.body.error.details[0].path).toBe(path)
     }
     expect(refusal(await world.get('/groups/g'))).toBe('404 ERR_GUID_NOT_FOUND')
+  })
+
+  it('names what is wrong with a request before what the role of who acts does not allow', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice')
+    const permissions = { 'createGroup.allowedGroupTypes': ['public'] }
+    dataOf(await world.put('/roles/default/permissions', { permissions }))
+    const make = (fields: object) =>
+      world.post('/groups', { guid: 'g', name: 'G', type: 'password', password: 'x', ...fields }, { as: 'alice' })
+    const many = Array.from({ length: 26 }, (_, i) => `u${i}`)
+    expect(refusal(await make({}))).toBe('403 ERR_PERMISSION_DENIED')
+    expect(refusal(await make({ password: '' }))).toBe('400 ERR_EMPTY_GROUP_PASS')
+    expect(refusal(await make({ icon: 'javascript://alert(1)' }))).toBe('400 ERR_BAD_REQUEST')
+    expect(refusal(await make({ metadata: { text: 'x'.repeat(5200) } }))).toBe('400 ERR_BAD_REQUEST')
+    expect(refusal(await make({ members: { participants: many } }))).toBe('400 ERR_BAD_REQUEST')
   })
 
   it('refuses a taken guid in whatever case, an unknown owner, and a password group without password', async () => {
@@ -274,7 +324,7 @@ describe('Changing a group', () => {
     await createUsers(world, 'alice')
     dataOf(await world.post('/groups', { guid: 'g', name: 'G', type: 'public' }))
     expect((await world.get('/groups/g', { as: 'alice' })).status).toBe(200)
-    dataOf(await world.put('/groups/g', { type: 'protected' }))
+    dataOf(await world.put('/groups/g', { type: 'private' }))
     expect(refusal(await world.get('/groups/g', { as: 'alice' }))).toBe('404 ERR_GUID_NOT_FOUND')
     expect(dataOf(await world.get('/groups', { as: 'alice' }))).toEqual([])
   })

@@ -88,6 +88,9 @@ describe('a file sent with a message', () => {
     const gone = await fetch(url)
     expect(gone.status).toBe(404)
     expect(await gone.json()).toMatchObject({ error: { code: 'ERR_API_NOT_FOUND' } })
+    const head = await fetch(url, { method: 'HEAD' })
+    expect([head.status, head.headers.get('content-type')]).toEqual([404, gone.headers.get('content-type')])
+    expect(head.headers.get('etag')).toBeNull()
   })
 
   it('that cannot be opened for want of open files is no matter of the database', async () => {
@@ -176,6 +179,13 @@ describe('a file sent with a message', () => {
     expect(refusal(await sendForm(world, { ...toBob, receiver: 'nobody' }, [picture]))).toBe('404 ERR_UID_NOT_FOUND')
     expect(refusal(await sendForm(world, { ...toBob, metadata: '{' }, [picture]))).toBe('400 ERR_BAD_REQUEST')
     expect(refusal(await sendForm(world, { ...toBob, type: 'poem' }, [picture]))).toBe('400 ERR_INVALID_MESSAGE_TYPE')
+    for (const attachments of [{ url: 'https://example.com/a.png' }, 'https://example.com/a.png', null]) {
+      const data = JSON.stringify({ attachments })
+      expect(refusal(await sendForm(world, { ...toBob, data }, [picture])), data).toBe('400 ERR_INVALID_MEDIA_MESSAGE')
+      expect(refusal(await sendForm(world, { receiver: 'bob', receiverType: 'user', data }, [picture])), data).toBe(
+        '400 ERR_INVALID_MEDIA_MESSAGE',
+      )
+    }
     expect(await keptFiles(world)).toBe(0)
     const first = dataOf(await sendForm(world, { ...toBob, muid: 'same' }, [picture]))
     const again = dataOf(await sendForm(world, { ...toBob, muid: 'same' }, [picture]))

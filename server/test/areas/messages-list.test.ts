@@ -174,6 +174,7 @@ describe('filters of message lists', () => {
       ['sender=bob', ['answer']],
       ['tags=red', ['plain']],
       ['tags=green,blue', ['plain']],
+      ['tags=,', all],
       ['hasAttachments=1', ['picture', 'video as file']],
       ['hasAttachments=true', ['picture', 'video as file']],
       ['hasAttachments=0', all],

@@ -279,6 +279,7 @@ describe('a disk that is full', () => {
       read: async () => {
         throw full
       },
+      sizeOf: async () => undefined,
       // As a disk does: after some bytes have been written.
       async write(_name, content) {
         for await (const chunk of content) if (chunk) throw full

@@ -3,7 +3,7 @@ import type { Browser, BrowserContext, CDPSession, Page, Worker } from 'playwrig
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startWebPushEmulator, type WebPushEmulator } from '../../src/emulators/web-push.ts'
 import { describeWith } from '../gate/needs.ts'
-import { dataOf, say } from '../support/chat.ts'
+import { dataOf, say, sayInGroup } from '../support/chat.ts'
 import { soon, until } from '../support/until.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
 import { launchNotifying, notifyingChromium, patient, pictureFile } from './chromium.ts'
@@ -146,6 +146,35 @@ describeWith(notifyingChromium, 'the demo page, notified in a real browser', () 
     await until(async () => (await bob.shown()).length === 1)
     await bob.page.goto(`${world.url}/demo/main.css`)
     expect(await bob.worker.evaluate(clickFirst)).toEqual(['/demo#me=bob&peer=carol'])
+    await bob.context.close()
+  })
+
+  it('leads to the group in which something was said, also where a user is named like it', async () => {
+    dataOf(await world.post('/groups', { guid: 'carol', name: 'Carol’s walks', type: 'public', owner: 'alice' }))
+    dataOf(await world.post('/groups/carol/members', { participants: ['bob'] }))
+    const bob = await openTab('bob', 'alice')
+    await bob.look(false)
+    await sayInGroup(world, 'alice', 'carol', 'to the lake')
+    expect(await bob.receive()).toMatchObject({ receiver: 'carol', receiverType: 'group' })
+    await until(async () => (await bob.shown()).length === 1)
+    expect(await bob.worker.evaluate(clickFirst)).toEqual(['focus'])
+    await bob.page.getByRole('heading', { name: 'Carol’s walks' }).waitFor()
+    await bob.page.locator('article', { hasText: 'to the lake' }).waitFor()
+    expect(bob.page.url()).toBe(`${world.url}/demo#me=bob&group=carol`)
+
+    // Who looks at the group is told nothing, else a page of its own leads there.
+    const made = { title: 'Walks', body: 'or to the hill', sender: 'alice', receiver: 'carol', receiverType: 'group' }
+    const payload = { ...made, tag: '7', sentAt: '1700000000000' }
+    await bob.look(true)
+    await bob.deliver(payload)
+    expect(await bob.shown()).toEqual([])
+    await bob.page.goto(`${world.url}/demo/main.css`)
+    await bob.deliver(payload)
+    await soon(async () => expect(await bob.shown()).toEqual(['Walks: or to the hill']))
+    expect(await bob.worker.evaluate(clickFirst)).toEqual(['/demo#group=carol'])
+    await bob.page.goto(`${world.url}/demo#key=${world.authKey}&app-id=${world.app.name}&me=bob&group=carol`)
+    await bob.page.click('#log-in')
+    await bob.page.getByRole('heading', { name: 'Carol’s walks' }).waitFor()
     await bob.context.close()
   })
 })

@@ -1,6 +1,8 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import path from 'node:path'
+import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { sql } from 'kysely'
 import { describe, expect, inject, it } from 'vitest'
@@ -197,6 +199,17 @@ describe('parley audit', () => {
     expect(found.code).toBe(1)
     expect(found.out).toContain('has no seal')
     expect((await audit('--operators', '--limit', '1')).code).toBe(0)
+  })
+
+  it('ends without an error when nobody reads on', async () => {
+    const name = newName()
+    await apps('create', name)
+    for (const args of [['audit', name, '--all'], ['audit', name], ['audit', '--help'], ['apps', 'list'], ['--help']]) {
+      const child = spawn(process.execPath, [cli, ...args], { env: { ...process.env, ...environment() } })
+      child.stdout.destroy()
+      const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')])
+      expect([code, said], args.join(' ')).toEqual([0, ''])
+    }
   })
 
   it('says what is wrong', async () => {

@@ -14,8 +14,9 @@ export async function runCommand(
   environment: Readonly<Record<string, string>>,
 ): Promise<Ended> {
   const written = { out: '', err: '' }
-  const take = (name: keyof typeof written) => (text: unknown) => {
+  const take = (name: keyof typeof written) => (text: unknown, done?: unknown) => {
     written[name] += String(text)
+    if (typeof done === 'function') done()
     return true
   }
   vi.spyOn(process.stdout, 'write').mockImplementation(take('out'))

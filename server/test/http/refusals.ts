@@ -377,6 +377,12 @@ export const own: Readonly<Record<string, Partial<Record<string, Refusal>>>> = {
     ERR_GROUP_NO_SELF_ACTION: alice(body((scene) => ({ owner: scene.alice }))),
     ERR_NOT_A_MEMBER: alice(body((scene) => ({ owner: scene.carol }))),
     ERR_BLOCKED_SENDER: after(block('bob', 'alice'), alice(body((scene) => ({ owner: scene.bob })))),
+    ERR_PLAN_QUOTA_RESTRICTION: after(
+      fillGroups((scene) => scene.carol),
+      {
+        change: (scene) => ({ as: undefined, body: { owner: scene.carol } }),
+      },
+    ),
   },
   'add-group-members': {
     ERR_PERMISSION_DENIED: bob(),

@@ -158,13 +158,13 @@ export const permissionRules: Readonly<Record<string, PermissionRule>> = {
     attempt: each({
       public: creates('public'),
       password: creates('password'),
-      protected: creates('protected'),
+      private: creates('private'),
       kept: retypes('public'),
       changed: retypes('private'),
     }),
-    before: outcomes('allowed', 'public', 'password', 'protected', 'kept', 'changed'),
-    after: { public: 'allowed', password: denied, protected: denied, kept: 'allowed', changed: denied },
-    app: outcomes('allowed', 'public', 'password', 'protected', 'kept', 'changed'),
+    before: outcomes('allowed', 'public', 'password', 'private', 'kept', 'changed'),
+    after: { public: 'allowed', password: denied, private: denied, kept: 'allowed', changed: denied },
+    app: outcomes('allowed', 'public', 'password', 'private', 'kept', 'changed'),
   },
   joinGroup: { value: 'deny', attempt: joins('open') },
   'joinGroup.allowedGroupTypes': {

@@ -120,7 +120,8 @@ function lowerCased(uids: readonly string[]): string[] {
 }
 
 /**
- * A page of the users whom a user blocked, or who blocked them, newest block first, and the total.
+ * A page of the users whom a user blocked, or who blocked them, newest block first, and the total. Deactivated ones are not
+ * listed; their blocks stay.
  * @param visibleRoles only users with these roles, if the user's own role cannot see all
  */
 export async function selectBlocked(
@@ -136,7 +137,7 @@ export async function selectBlocked(
     hasBlockedMe: sql`select blocker as uid, ordinal from blocks where app_id = ${appKey(appId)} and blocked = ${uid}`,
   }
   const blocks = direction === 'both' ? sql`${sides.blockedByMe} union all ${sides.hasBlockedMe}` : sides[direction]
-  const conditions: Fragment[] = []
+  const conditions: Fragment[] = [sql`u.deactivated_at is null`]
   if (visibleRoles !== null) conditions.push(sql`u.role = any(${visibleRoles}::text[])`)
   if (searchKey !== undefined) {
     conditions.push(hasText({ key: searchKey, ...everywhere }, { name: sql`u.name_key`, id: sql`u.uid` }))

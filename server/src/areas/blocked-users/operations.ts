@@ -46,7 +46,10 @@ async function listBlocked(
 ): Promise<contract.AnswerOf<typeof contract.listBlockedUsers>> {
   const page = readPage(query, caller)
   const { users, total } = await selectBlocked(database, app.appId, uid, query, page, visibleRoles)
-  const data = await showUsers(database, app.appId, uid, users, { withBlockers: query.direction !== undefined })
+  const data = await showUsers(database, app.appId, uid, users, {
+    withBlockers: query.direction !== undefined,
+    seenByApp: caller.kind === 'app',
+  })
   const cursor = syncCursor(users)
   return { data, meta: { ...pageMeta(page, total, data.length), ...(cursor && { cursor }) } }
 }

@@ -54,7 +54,7 @@ async function list(
 ): Promise<AnswerOf<typeof listFriends>> {
   const page = readPage(query, caller)
   const { users, total } = await selectFriendsOf(database, app.appId, uid, query, page)
-  const data = await showUsers(database, app.appId, uid, users)
+  const data = await showUsers(database, app.appId, uid, users, { seenByApp: caller.kind === 'app' })
   const cursor = syncCursor(users)
   return { data, meta: { ...pageMeta(page, total, data.length), ...(cursor && { cursor }) } }
 }

@@ -10,6 +10,7 @@ import { type GroupActor, requireActor } from './actor.ts'
 import { type Addition, type ListName, type Plan, planAdditions } from './additions.ts'
 import {
   countMembers,
+  type NewMember,
   noticeMembers,
   raiseMemberEvents,
   removeMembers,
@@ -87,19 +88,24 @@ function requireAddPermissions(
   if (additions.some(({ scope }) => scope === undefined)) requireScopePermission(group, membership, 'ban')
 }
 
-/** The first members of a new group, without action messages. @returns what became of each */
+/** What is to be done for the lists of a new group, and who is in it from the start, also where no list names them. */
+export interface FirstMembers extends Plan {
+  readonly everybody: readonly NewMember[]
+}
+
+/** The first members of a new group, without action messages. @returns what became of each whom a list names */
 export async function storeFirstMembers(
   context: Pick<Context, 'audit'>,
   tx: Transaction,
   appId: number,
   group: Pick<GroupRow, 'guid' | 'conversation'>,
-  plan: Plan,
+  plan: FirstMembers,
   by: string,
   now: number,
 ): Promise<Outcomes> {
   const outcomes = refusals(plan)
   const banned = plan.bans.map(({ uid }) => uid)
-  await storeMembers(tx, appId, group.guid, plan.members, now)
+  await storeMembers(tx, appId, group.guid, plan.everybody, now)
   await storeBans(context, tx, appId, group.guid, banned, by, now)
   for (const { uid, list } of [...plan.members, ...plan.bans]) outcomes[list][uid] = { success: true }
   return outcomes

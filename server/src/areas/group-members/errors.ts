@@ -19,6 +19,11 @@ export function systemIsNoMember(guid: string): ApiError {
   return new ApiError('ERR_PERMISSION_DENIED', `${systemUid} cannot be a member of the group ${guid}.`)
 }
 
+/** 403, for the same reason. */
+export function systemCannotBeBanned(guid: string): ApiError {
+  return new ApiError('ERR_PERMISSION_DENIED', `${systemUid} cannot be banned from the group ${guid}.`)
+}
+
 /** 403 for a user who joins a full group; `tooManyMembers` is for those who are added. */
 export function noVacancy(guid: string, most: number): ApiError {
   return new ApiError('ERR_NO_VACANCY', `The group ${guid} has ${most} members, the maximum.`)

@@ -1,6 +1,6 @@
 export { type GroupActor, lockGroupFor, requireActor } from './actor.ts'
-export { type Outcomes, storeFirstMembers } from './add.ts'
-export { type Addition, type MemberLists, type Plan, planAdditions, readAdditions } from './additions.ts'
+export { type FirstMembers, type Outcomes, storeFirstMembers } from './add.ts'
+export { type Addition, type MemberLists, planAdditions, readAdditions } from './additions.ts'
 export { addMember, noticeMembers, raiseMemberEvents, removeMembers, storeBans, writeAction } from './changes.ts'
 export { readUnwilling, refuseBlocker } from './consent.ts'
 export { kickMember } from './depart.ts'

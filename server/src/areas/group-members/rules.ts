@@ -113,8 +113,9 @@ export function refuseAdmin({ guid }: Pick<GroupRow, 'guid'>, { uid, membership 
 /** Why a user cannot be banned. They need not be a member. */
 export function refuseBan(group: RuledGroup, actor: RuledActor, target: Target): ApiError | undefined {
   const refusal = refuseUnknown(target) ?? refuseRemoval(group, actor, target, 'ban')
-  if (refusal !== undefined || !target.isBanned) return refusal
-  return errors.alreadyBanned(group.guid, target.uid)
+  if (refusal !== undefined) return refusal
+  if (target.uid === systemUid) return errors.systemCannotBeBanned(group.guid)
+  return target.isBanned ? errors.alreadyBanned(group.guid, target.uid) : undefined
 }
 
 /**

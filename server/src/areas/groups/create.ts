@@ -4,6 +4,8 @@ import { createGroupConversation, joinConversation } from '../../chat/conversati
 import { groupExists } from '../../chat/groups/access.ts'
 import { emptyGroupPassword, passwordReader } from '../../chat/groups/password.ts'
 import { type GroupRow, groupColumns, showGroup } from '../../chat/groups/rows.ts'
+import type { RolePolicy } from '../../chat/roles/policies.ts'
+import { requireListed } from '../../chat/roles/rules.ts'
 import { unknownUser } from '../../chat/users/require.ts'
 import { nameKey, readUsers, type UserRow } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
@@ -11,20 +13,21 @@ import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import {
   type Addition,
+  type FirstMembers,
   type GroupLimits,
   holdUsers,
   noticeMembers,
-  type Plan,
   planAdditions,
   raiseMemberEvents,
   readAdditions,
   readTargets,
   readUnwilling,
+  requireFirstMemberFeatures,
   storeFirstMembers,
   type Target,
   tooManyGroups,
 } from '../group-members/index.ts'
-import { checkProfile, readType, withoutRepeats } from './profile.ts'
+import { checkProfile, withoutRepeats } from './profile.ts'
 
 type NewGroup = BodyOf<typeof createGroup>
 
@@ -48,6 +51,7 @@ const setConversation = statement(`
  * Makes a group with its owner and first members. No action message is stored of it; members who are connected are sent
  * one.
  * @param user the acting user, who becomes the owner
+ * @param policy of their role, which must be allowed to make groups of this type, and to add and ban members as asked
  * @throws 409 `ERR_GUID_ALREADY_EXISTS`, 404 `ERR_UID_NOT_FOUND` for the owner, 400 `ERR_EMPTY_GROUP_PASS`
  */
 export async function makeGroup(
@@ -55,11 +59,14 @@ export async function makeGroup(
   appId: number,
   user: UserRow | undefined,
   group: NewGroup,
+  policy?: RolePolicy,
 ): Promise<AnswerOf<typeof createGroup>['data']> {
   checkProfile(group)
   if (group.type === 'password' && !group.password) throw emptyGroupPassword(group.guid)
   const { maxMembersPerRequest } = await context.settings.of(appId)
   const additions = readAdditions(group.members ?? {}, 'body/members', maxMembersPerRequest)
+  requireListed(policy, 'createGroup.allowedGroupTypes', group.type)
+  requireFirstMemberFeatures(policy, group.members ?? {})
   const owner = user?.uid ?? group.owner?.toLowerCase() ?? systemUid
 
   const guid = group.guid.toLowerCase()
@@ -71,10 +78,10 @@ export async function makeGroup(
   return context.database.transaction(async (tx) => {
     const now = Math.floor(Date.now() / 1000)
     const plan = await planMembers(context, tx, appId, { guid, owner, by: user }, additions)
-    const row = await store(tx, appId, owner, group, kept, plan.members.length, now)
+    const row = await store(tx, appId, owner, group, kept, plan.everybody.length, now)
 
     const outcomes = await storeFirstMembers(context, tx, appId, row, plan, user?.uid ?? systemUid, now)
-    const uids = plan.members.map(({ uid }) => uid)
+    const uids = plan.everybody.map(({ uid }) => uid)
     if (uids.length > 0) await joinConversation(tx, appId, row.conversation, uids, now)
     const { conversation } = row
     await context.events.raise(tx, appId, [{ trigger: 'group_created', guid, conversation, owner, uids }])
@@ -107,29 +114,36 @@ async function notifyMembers(
   await noticeMembers(events, tx, appId, group, { action: 'added', by: actor, on }, now)
 }
 
-/** Who becomes a member: first the owner, as an admin whichever list names them, then the others as far as allowed. */
+/**
+ * Who becomes a member: first the owner, as an admin whichever list names them, then the others as far as allowed. An owner
+ * whom no list names becomes one all the same, and has no outcome.
+ */
 async function planMembers(
   context: Context,
   tx: Transaction,
   appId: number,
   { guid, owner, by }: { guid: string; owner: string; by: UserRow | undefined },
   additions: readonly Addition[],
-): Promise<Plan> {
+): Promise<FirstMembers> {
   const named = additions.map(({ uid }) => uid)
   const uids = owner === systemUid ? named : [owner, ...named]
   await holdUsers(tx, appId, uids)
   const unwilling = await readUnwilling(context, tx, appId, by, uids)
   const limits = await context.settings.of(appId)
-  const targets = new Map(await readTargets(tx, appId, guid, uids))
+  const targets = await readTargets(tx, appId, guid, uids)
   const group = { guid, owner, permissions: {}, membersCount: 0 }
-  if (owner === systemUid) return planAdditions(group, { kind: 'app' }, targets, additions, unwilling, limits)
+  if (owner === systemUid) {
+    const plan = planAdditions(group, { kind: 'app' }, targets, additions, unwilling, limits)
+    return { ...plan, everybody: plan.members }
+  }
 
   requireOwner(owner, targets.get(owner), limits)
-  const ownership: Addition = { uid: owner, list: 'admins', scope: 'admin' }
-  const others = additions.filter(({ uid, list }) => uid !== owner || list !== 'admins')
-  targets.set(owner, { ...(targets.get(owner) as Target), membership: { uid: owner, scope: 'admin', joinedAt: 0 } })
+  const ownership = { uid: owner, scope: 'admin' } as const
+  const addsOwner = ({ uid, scope }: Addition) => uid === owner && scope !== undefined
+  const others = additions.filter((addition) => !addsOwner(addition))
   const plan = planAdditions({ ...group, membersCount: 1 }, { kind: 'app' }, targets, others, unwilling, limits)
-  return { ...plan, members: [{ ...ownership, scope: 'admin' }, ...plan.members] }
+  const asNamed = additions.filter(addsOwner).map(({ list }) => ({ ...ownership, list }))
+  return { ...plan, members: [...asNamed, ...plan.members], everybody: [ownership, ...plan.members] }
 }
 
 function requireOwner(uid: string, target: Target | undefined, { maxGroupsPerUser }: GroupLimits): void {
@@ -148,13 +162,12 @@ async function store(
   now: number,
 ): Promise<GroupRow> {
   const guid = group.guid.toLowerCase()
-  const type = readType(group.type)
   const inserted = await tx.query(insert, [
     appId,
     guid,
     group.name,
     nameKey(group.name),
-    type,
+    group.type,
     kept,
     group.icon ?? null,
     group.description || null,

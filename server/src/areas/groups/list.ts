@@ -1,12 +1,11 @@
 import type { AnswerOf, GroupScope, listGroups, QueryOf } from '@parley/contract'
 import { sql } from 'kysely'
-import { type GroupRow, type GroupViewer, groupColumns, showGroup } from '../../chat/groups/rows.ts'
+import { type GroupRow, type GroupType, type GroupViewer, groupColumns, showGroup } from '../../chat/groups/rows.ts'
 import { findByName, hasText, type NameSearch } from '../../chat/name-search.ts'
 import { type PageRequest, pageMeta, passSecond, placeOf, selectTotal } from '../../paging.ts'
 import { appKey } from '../../store/app-key.ts'
 import type { Queryable } from '../../store/database.ts'
 import { allOf, type Fragment } from '../../store/statement.ts'
-import { readType } from './profile.ts'
 
 type Query = QueryOf<typeof listGroups>
 
@@ -52,8 +51,7 @@ export async function listPage(
     data: rows.map((row) =>
       showGroup(row, viewer === undefined ? undefined : viewerOf(row), { withTags: query.withTags === true }),
     ),
-    meta: pageMeta(page, count?.total ?? 0, rows.length),
-    ...(cursor && { cursor }),
+    meta: { ...pageMeta(page, count?.total ?? 0, rows.length), ...(cursor && { cursor }) },
   }
 }
 
@@ -110,7 +108,7 @@ function filters(query: Query): Fragment[] {
   const add = <T>(value: T | undefined, condition: (value: T) => Fragment) => {
     if (value !== undefined) conditions.push(condition(value))
   }
-  const types = [...(query.type === undefined ? [] : [query.type]), ...(query.types ?? [])].map(readType)
+  const types = [...(query.type === undefined ? [] : [query.type]), ...(query.types ?? [])].map(storedType)
   if (types.length > 0) conditions.push(sql`g.type = any(${types}::text[])`)
   add(query.searchKey, (key) => hasText(searchOf(key, query.searchIn), { name: sql`g.name_key`, id: sql`g.guid` }))
   add(query.tags, (tags) => sql`g.tags && ${tags}::text[]`)
@@ -129,6 +127,11 @@ function filters(query: Query): Fragment[] {
   add(query['membersCount[lte]'], (count) => sql`g.members_count <= ${count}`)
   add(query['membersCount[eq]'], (count) => sql`g.members_count = ${count}`)
   return conditions
+}
+
+/** The contract lists `private` beside `protected`, so that one means the groups with a password. */
+function storedType(type: NonNullable<Query['type']>): GroupType {
+  return type === 'protected' ? 'password' : type
 }
 
 function searchOf(key: string, searchIn: Query['searchIn'] = []): NameSearch {

@@ -13,19 +13,15 @@ import { countOnlineMembers } from '../../chat/groups/online.ts'
 import { showGroup } from '../../chat/groups/rows.ts'
 import { requireListed, roleList } from '../../chat/roles/rules.ts'
 import { readPage } from '../../paging.ts'
-import { requireFirstMemberFeatures } from '../group-members/index.ts'
 import { makeGroup } from './create.ts'
 import { removeGroup } from './delete.ts'
 import { listPage } from './list.ts'
 import { transferGroup } from './owner.ts'
-import { readType } from './profile.ts'
 import { changeGroup } from './update.ts'
 
 export const operations = [
   serve(createGroup, async ({ app, actor, policy, body }, context) => {
-    requireListed(policy, 'createGroup.allowedGroupTypes', readType(body.type))
-    requireFirstMemberFeatures(policy, body.members ?? {})
-    return { data: await makeGroup(context, app.appId, actor, body) }
+    return { data: await makeGroup(context, app.appId, actor, body, policy) }
   }),
 
   serve(listGroups, async ({ app, caller, actor, policy, query }, context) => {

@@ -1,5 +1,4 @@
 import { badRequest, type ErrorDetail, limits } from '@parley/contract'
-import type { GroupType } from '../../chat/groups/rows.ts'
 
 /** Checks what the schema of a group cannot express. @throws 400 that names each wrong field */
 export function checkProfile({ icon, metadata }: { icon?: string; metadata?: Record<string, unknown> }): void {
@@ -13,11 +12,6 @@ export function checkProfile({ icon, metadata }: { icon?: string; metadata?: Rec
   }
   if (details.length === 0) return
   throw badRequest(details)
-}
-
-/** The type of a group as it is stored; the contract has two words for private. */
-export function readType(type: GroupType | 'protected'): GroupType {
-  return type === 'protected' ? 'private' : type
 }
 
 export function withoutRepeats(tags: readonly string[]): string[] {

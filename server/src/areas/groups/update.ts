@@ -2,7 +2,7 @@ import type { BodyOf, updateGroup } from '@parley/contract'
 import { lockGroup, unknownGroup } from '../../chat/groups/access.ts'
 import { emptyGroupPassword, passwordReader } from '../../chat/groups/password.ts'
 import { requireScopePermission } from '../../chat/groups/permissions.ts'
-import { type GroupRow, type GroupType, groupColumns } from '../../chat/groups/rows.ts'
+import { type GroupRow, groupColumns } from '../../chat/groups/rows.ts'
 import type { RolePolicy } from '../../chat/roles/policies.ts'
 import { requireListed } from '../../chat/roles/rules.ts'
 import { nameKey, type UserRow } from '../../chat/users/rows.ts'
@@ -11,7 +11,7 @@ import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { type GroupActor, holdUsers, requireActor } from '../group-members/index.ts'
 import { appointOwner } from './owner.ts'
-import { checkProfile, readType, withoutRepeats } from './profile.ts'
+import { checkProfile, withoutRepeats } from './profile.ts'
 
 type Change = BodyOf<typeof updateGroup>
 
@@ -56,7 +56,7 @@ export async function changeGroup(
     const group = await lockGroup(tx, appId, guid)
     const actor = await requireActor(tx, appId, group, user)
     if (actor.kind === 'member') requireScopePermission(group, actor.membership, 'editGroup')
-    const type = typeAfter(group, change)
+    const { type = group.type } = change
     if (type !== group.type) requireListed(policy, 'createGroup.allowedGroupTypes', type)
     const owned = owner === undefined ? group : await appointOwner(context, tx, appId, group, owner, actor)
     const stored = await store(tx, appId, owned, change, kept, actor.user.uid)
@@ -76,10 +76,6 @@ function differs(before: GroupRow, after: GroupRow): boolean {
   return told(before) !== told(after)
 }
 
-function typeAfter(group: GroupRow, { type }: Change): GroupType {
-  return type === undefined ? group.type : readType(type)
-}
-
 async function store(
   tx: Transaction,
   appId: number,
@@ -91,7 +87,7 @@ async function store(
   const { owner: _, ...fields } = change
   if (Object.values(fields).every((value) => value === undefined)) return group
 
-  const type = typeAfter(group, change)
+  const { type = group.type } = change
   if (type === 'password' && !change.password && (group.type !== 'password' || change.password === '')) {
     throw emptyGroupPassword(group.guid)
   }

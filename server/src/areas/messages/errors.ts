@@ -52,7 +52,7 @@ export function missingFile(): ApiError {
   return new ApiError('ERR_EMPTY_MESSAGE_FILE', 'data.attachments must have at least one file.')
 }
 
-export function invalidAttachments({ kind }: FilesFault): ApiError {
+export function invalidAttachments({ kind }: Pick<FilesFault, 'kind'>): ApiError {
   const devMessage =
     kind === 'no-list'
       ? 'data.attachments must be an array.'

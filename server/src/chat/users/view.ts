@@ -8,6 +8,8 @@ interface ShowUsersOptions {
   readonly withTags?: boolean
   /** Also tells who has blocked the viewer, for a list that asks for just these. */
   readonly withBlockers?: boolean
+  /** The app looks at the relations of the viewer: it sees what is private, and who is there. */
+  readonly seenByApp?: boolean
 }
 
 /**
@@ -20,7 +22,7 @@ export async function showUsers(
   appId: number,
   viewer: string | undefined,
   rows: readonly UserRow[],
-  { withTags = true, withBlockers = false }: ShowUsersOptions = {},
+  { withTags = true, withBlockers = false, seenByApp = false }: ShowUsersOptions = {},
 ): Promise<User[]> {
   if (viewer === undefined) return rows.map((row) => showUser(row, 'app', { withTags }))
   const uids = rows.map(({ uid }) => uid).filter((uid) => uid !== viewer)
@@ -28,10 +30,10 @@ export async function showUsers(
   return rows.map((row) => {
     if (row.uid === viewer) return showUser(row, 'self', { withTags })
     const { blockedByMe = false, hasBlockedMe = false, blockedAt, ...times } = blocks.get(row.uid) ?? {}
-    const shown = showUser(row, 'other', { withTags })
+    const shown = showUser(row, seenByApp ? 'app' : 'other', { withTags })
     const tellsWhen = blockedAt !== undefined && (blockedByMe || withBlockers)
     return {
-      ...(hasBlockedMe ? withoutPresence(shown) : shown),
+      ...(hasBlockedMe && !seenByApp ? withoutPresence(shown) : shown),
       ...(blockedByMe && { blockedByMe }),
       ...(hasBlockedMe && withBlockers && { hasBlockedMe }),
       ...times,

@@ -63,32 +63,69 @@ export interface Waiting {
   readonly oldestAt: number | null
 }
 
-const waitingWebhooks = (appId: number | null) => sql<Waiting>`
-  select (select count(*) from webhooks w where ${ofApp('w', appId)} and w.enabled) as enabled,
-    count(*) as pending, min(d.due_at) / 1000 as "oldestAt"
-  from (
-    select d.due_at
-    from webhook_deliveries d
-    join webhooks w on w.app_id = d.app_id and w.key = d.webhook and w.enabled
-    join apps a on a.app_id = d.app_id and a.paused_at is null
-    where ${ofApp('d', appId)}
-    and d.due_at is not null
-    limit ${counted}
-  ) d`
+/**
+ * How much waits at endpoints, and since when. Each of them is looked at, by the indexes of those who deliver to it.
+ * @param endpoints their table
+ * @param portion what waits at the endpoint `e`, the longest due first, and at most so much of it
+ */
+const waitingAt = (endpoints: Fragment, appId: number | null, portion: (limit: number) => Fragment) => sql<Waiting>`
+  with served as (
+    select e.app_id, e.key
+    from ${endpoints} e
+    join apps a on a.app_id = e.app_id and a.paused_at is null
+    where ${ofApp('e', appId)}
+    and e.enabled
+  )
+  select (select count(*) from ${endpoints} e where ${ofApp('e', appId)} and e.enabled) as enabled,
+    (
+      select count(*)
+      from (select from served e cross join lateral (${portion(counted)}) d limit ${counted}) d
+    ) as pending,
+    (select min(d.due_at) / 1000 from served e cross join lateral (${portion(1)}) d) as "oldestAt"`
 
-const waitingNotifications = (appId: number | null) => sql<Waiting>`
-  select (select count(*) from notification_providers p where ${ofApp('p', appId)} and p.enabled) as enabled,
-    count(*) as pending, min(d.due_at) / 1000 as "oldestAt"
-  from (
-    select d.due_at
-    from notification_deliveries d
-    join notification_providers p on p.app_id = d.app_id and p.key = d.provider and p.enabled
-    join apps a on a.app_id = d.app_id and a.paused_at is null
-    where ${ofApp('d', appId)}
-    and d.day = 0
-    and d.due_at is not null
-    limit ${counted}
-  ) d`
+/** First attempts are made, and so have been due, in the order of events. */
+const waitingWebhooks = (appId: number | null) =>
+  waitingAt(
+    sql`webhooks`,
+    appId,
+    (limit) => sql`
+      (
+        select d.due_at
+        from webhook_deliveries d
+        where d.app_id = e.app_id
+        and d.webhook = e.key
+        and d.due_at is not null
+        and d.attempts = 0
+        order by d.id
+        limit ${limit}
+      )
+      union all
+      (
+        select d.due_at
+        from webhook_deliveries d
+        where d.app_id = e.app_id
+        and d.webhook = e.key
+        and d.due_at is not null
+        and d.attempts > 0
+        order by d.due_at
+        limit ${limit}
+      )`,
+  )
+
+const waitingNotifications = (appId: number | null) =>
+  waitingAt(
+    sql`notification_providers`,
+    appId,
+    (limit) => sql`
+      select d.due_at
+      from notification_deliveries d
+      where d.app_id = e.app_id
+      and d.day = 0
+      and d.provider = e.key
+      and d.due_at is not null
+      order by d.due_at
+      limit ${limit}`,
+  )
 
 /** What waits for reviewers. */
 export interface Queue {
@@ -127,12 +164,24 @@ const reviewQueue = (appId: number | null) => sql<Queue>`
   ) b
   where ${ofApp('a', appId)}`
 
+/** The oldest first, as of a review; for what rules in shadow mode ask, no message waits. */
 const waitingForEngines = (appId: number | null) => sql<{ pending: number; oldestAt: number | null }>`
-  select count(*) as pending, min(m.updated_at) as "oldestAt"
-  from message_moderation m
-  join apps a on a.app_id = m.app_id and a.paused_at is null
-  where ${ofApp('m', appId)}
-  and m.due_at is not null`
+  select coalesce(least(sum(m.count), ${counted})::int, 0) as pending, min(m.oldest) as "oldestAt"
+  from apps a
+  cross join lateral (
+    select count(*) as count, min(m.updated_at) as oldest
+    from (
+      select m.updated_at
+      from message_moderation m
+      where m.app_id = a.app_id
+      and m.status = 'pending'
+      and m.due_at is not null
+      order by m.updated_at
+      limit ${counted}
+    ) m
+  ) m
+  where ${ofApp('a', appId)}
+  and a.paused_at is null`
 
 /** How the endpoints and the queues of one app do, or of all. */
 export async function lookAtApps(on: Queryable, appId: number | null) {
@@ -219,7 +268,7 @@ function judgeQueue({ flagged, blocked, oldestAt }: Queue): HealthCheck {
 
 function judgeEngines({ pending, oldestAt }: { pending: number; oldestAt: number | null }): HealthCheck {
   const age = oldestAt === null ? 0 : nowSeconds() - oldestAt
-  const says = `${pending} messages wait for an answer of a moderation engine`
+  const says = `${numberOf(pending)} messages wait for an answer of a moderation engine`
   if (age <= engineSeconds.warning) return found('ok', 'engines', `${says}.`)
   const state = age > engineSeconds.failing ? 'failing' : 'warning'
   return found(state, 'engines', `${says}, the oldest for ${lengthOf(age)}.`, {
