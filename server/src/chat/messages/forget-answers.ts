@@ -45,6 +45,19 @@ const forget = statement(`
   and message = $3
   and answer is not null`)
 
+/**
+ * Takes what providers answered to pushes about messages out of the log, for the same reason.
+ * @param messages which: `= any(...)`
+ */
+export function forgetProvidersAnswers(appId: number, messages: Fragment): Fragment {
+  return sql`
+    update notification_deliveries
+    set answer = null
+    where app_id = ${appKey(appId)}
+    and message ${messages}
+    and answer is not null`
+}
+
 /** The same of one message. */
 export async function forgetAnswersAbout(
   tx: Transaction,
