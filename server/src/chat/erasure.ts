@@ -59,6 +59,8 @@ export interface Naming {
   readonly guid?: string
   readonly conversation?: string
   readonly message?: string
+  /** Names a message, of which the position is enough: rows may stay when only that does. What becomes of them is declared. */
+  readonly position?: string
 }
 
 /** A table, and what becomes of its rows when a user, a group or a message is removed for good. */

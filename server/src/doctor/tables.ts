@@ -31,11 +31,12 @@ export function findUndeclared(tables: readonly ErasableTable[]): Fragment {
 
 /** Rows that name a user, a group, a conversation or a message that is not there: they should have gone with it. */
 export function findLeftovers(tables: readonly ErasableTable[], appId: number | null): Fragment {
-  const searches = tables.flatMap(({ name, naming: { uids = [], guid, conversation, message } }) => [
+  const searches = tables.flatMap(({ name, naming: { uids = [], guid, conversation, message, position } }) => [
     ...uids.map((column) => leftIn(name, column, 'users', 'uid')),
     ...(guid === undefined || name === 'groups' ? [] : [leftIn(name, guid, 'groups', 'guid')]),
     ...(conversation === undefined ? [] : [leftIn(name, conversation, 'conversations', 'key')]),
     ...(message === undefined ? [] : [leftIn(name, message, 'messages', 'id', sql`and not o.purged`)]),
+    ...(position === undefined ? [] : [leftIn(name, position, 'messages', 'id')]),
   ])
   return sql.join(searches, sql` union all `)
 

@@ -38,6 +38,13 @@ const waitForWindow = (world: World, window: string) =>
 const useMailServer = async (world: World) =>
   dataOf(await world.put('/notifications/email/v1/providers/smtp', { isEnabled: true }))
 
+/** Everything that is told of what became of notifications to bob. */
+async function toldOf(world: World, messageId: string): Promise<string> {
+  const explained = await world.get(`/notifications/v1/explain?uid=bob&messageId=${messageId}`)
+  const rows = await own.query('select * from notification_deliveries where app_id = $1', [world.app.appId])
+  return JSON.stringify([await logsOf(world), dataOf(explained), rows])
+}
+
 describe('by the mail server of the operator', () => {
   it('an e-mail is sent escaped, with a name, a way out, and headers of one line', async () => {
     const world = await createWorld(service)
@@ -182,5 +189,49 @@ describe('by Twilio', () => {
     // What certainly did not arrive does not count.
     expect(toBob()).toEqual([0, 503, 0])
     texts.behave(() => undefined)
+  })
+})
+
+describe('what a service says of an address', () => {
+  it('stands in no log: that of the mail server', async () => {
+    const world = await createWorld(service)
+    await createReachable(world, 'alice', 'bob')
+    await useMailServer(world)
+    smtp.behave((to) => (to === 'bob@example.com' ? { code: 550, message: `5.7.1 <${to}>: not wanted` } : undefined))
+    const { id } = await say(world, 'alice', 'bob', 'one')
+    await waitForWindow(world, 'email bob')
+    await endWindows(own, world)
+    const error = 'the mail server answered 550 5.7.1 to RCPT TO'
+    await soon(async () => expect(await logsOf(world)).toMatchObject([{ error, answer: { status: 550 } }]))
+    smtp.behave(() => undefined)
+    expect(await toldOf(world, id)).not.toContain('bob@example.com')
+  })
+
+  it('stands in no log: that of SendGrid', async () => {
+    const world = await createWorld(service)
+    await createReachable(world, 'alice', 'bob')
+    dataOf(await world.post(sendGrid, { ...sendGridAccount, sendGridApiKey: grid.apiKey, isEnabled: true }))
+    grid.behave(() => ({ status: 400, message: 'bob@example.com is blocked', field: 'personalizations.0.to.0.email' }))
+    const { id } = await say(world, 'alice', 'bob', 'one')
+    await waitForWindow(world, 'email bob')
+    await endWindows(own, world)
+    const error = 'SendGrid answered 400 personalizations.0.to.0.email'
+    await soon(async () => expect(await logsOf(world)).toMatchObject([{ error, answer: { status: 400 } }]))
+    grid.behave(() => undefined)
+    expect(await toldOf(world, id)).not.toContain('bob@example.com')
+  })
+
+  it('stands in no log: that of Twilio', async () => {
+    const world = await createWorld(service)
+    await createReachable(world, 'alice', 'bob')
+    await setUpTwilio(world)
+    texts.behave(({ to }) => ({ status: 400, code: 21614, message: `${to} is not a mobile phone` }))
+    const { id } = await say(world, 'alice', 'bob', 'one')
+    await waitForWindow(world, 'sms bob')
+    await endWindows(own, world)
+    const error = 'Twilio answered 400 21614'
+    await soon(async () => expect(await logsOf(world)).toMatchObject([{ error, answer: { status: 400 } }]))
+    texts.behave(() => undefined)
+    expect(await toldOf(world, id)).not.toContain('+15550101')
   })
 })

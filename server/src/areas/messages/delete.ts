@@ -20,6 +20,7 @@ import type { StoredMessage } from '../../chat/messages/rows.ts'
 import { contentTraits } from '../../chat/messages/traits.ts'
 import { forgetEngineAnswers, forgetJudgedText, wasJudged } from '../../chat/moderation/forget.ts'
 import { leaveQueue } from '../../chat/moderation/queue.ts'
+import { takeBackRemoved } from '../../chat/notifications/shown.ts'
 import type { RolePolicy } from '../../chat/roles/policies.ts'
 import type { Position } from '../../chat/sight/condition.ts'
 import { notHeldIn } from '../../chat/sight/participation.ts'
@@ -229,7 +230,7 @@ const selectOfConversation = statement(`
   order by sent_at, id
   limit 5000`)
 
-/** Removes all messages of a conversation for good, under its lock; only their positions stay. */
+/** Removes all messages of a conversation for good, under its lock; only their positions stay. No event tells of it. */
 export async function purgeConversation(
   { tables }: Pick<Context, 'tables'>,
   tx: Transaction,
@@ -240,7 +241,11 @@ export async function purgeConversation(
   while (last !== undefined) {
     const { sentAt, id }: Position = last
     const rows: Position[] = await tx.query<Position>(selectOfConversation, [appId, conversation, sentAt, id])
-    if (rows.length > 0) await erase(tx, tables, 'ofMessages', { appId, ids: rows.map((row) => row.id) })
+    const ids = rows.map((row) => row.id)
+    if (rows.length > 0) {
+      await tx.run(takeBackRemoved(appId, sql`= any(${ids}::bigint[])`))
+      await erase(tx, tables, 'ofMessages', { appId, ids })
+    }
     last = rows.at(-1)
   }
   await tx.query(raiseVersion, [appId, conversation])

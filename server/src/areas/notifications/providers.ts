@@ -4,6 +4,7 @@ import { changesOf, digestOfValue } from '../../chat/audit/changes.ts'
 import { hasProvider, type ProviderRow, readProviders } from '../../chat/notifications/providers.ts'
 import type { Context } from '../../context.ts'
 import { listenersTopic } from '../../events/listening.ts'
+import { nowMs } from '../../store/clock.ts'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 
@@ -48,8 +49,9 @@ const remove = statement(`
     where t.app_id = r.app_id
     and t.provider = r.key
   )
-  delete from notification_senders s
-  using removed r
+  update notification_senders s
+  set paused_until = ${nowMs}
+  from removed r
   where s.app_id = r.app_id
   and s.provider = r.key`)
 
@@ -155,7 +157,10 @@ export async function updateProvider(
   return found(await readProviders(tx, appId, channel, kind), id)
 }
 
-/** Removes a provider with the devices that it knows; what waits for it is found by nobody, and goes with its age. */
+/**
+ * Removes a provider with the devices that it knows. What waits for it is sent by another one or ended soon; the row of who sent by it
+ * is left for that, and says since when (`delivery/notifications/left-behind.ts`).
+ */
 export async function removeProvider(
   context: Pick<Context, 'secrets' | 'audit'>,
   tx: Transaction,

@@ -92,7 +92,7 @@ const otherwise: Readonly<Record<string, (user: ErasedUser) => Fragment[]>> = {
  * @returns undefined where nothing in the table tells
  */
 function leftIn({ name, naming }: ErasableTable, user: ErasedUser, { messages }: Traces): Fragment | undefined {
-  const { uids = [], conversation, message } = naming
+  const { uids = [], conversation, message = naming.position } = naming
   const { uid, pairs, others } = user
   const inPairs =
     name === 'conversation_states'

@@ -45,11 +45,33 @@ const forget = statement(`
   and message = $3
   and answer is not null`)
 
-/** The same of one message. */
+/**
+ * Takes what providers answered to pushes about messages out of the log, for the same reason; what they answer later is not kept
+ * (delivery/notifications/results.ts). Of e-mails and SMS, which list several messages, no answer is kept at all.
+ * @param messages which: `= any(...)`
+ */
+export function forgetProvidersAnswers(appId: number, messages: Fragment): Fragment {
+  return sql`
+    update notification_deliveries
+    set answer = null
+    where app_id = ${appKey(appId)}
+    and message ${messages}
+    and answer is not null`
+}
+
+const forgetOfProviders = statement(`
+  update notification_deliveries
+  set answer = null
+  where app_id = $1
+  and message = $2
+  and answer is not null`)
+
+/** What webhooks and providers answered about one message. */
 export async function forgetAnswersAbout(
   tx: Transaction,
   appId: number,
   message: { readonly id: number; readonly conversation: number },
 ): Promise<void> {
   await tx.query(forget, [appId, message.conversation, message.id])
+  await tx.query(forgetOfProviders, [appId, message.id])
 }

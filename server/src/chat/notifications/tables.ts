@@ -1,8 +1,13 @@
 import { sql } from 'kysely'
 import { appKey } from '../../store/app-key.ts'
 import { erasable, messagesInGroup, messagesInPairs, untouched } from '../erasure.ts'
+import { forgetProvidersAnswers } from '../messages/forget-answers.ts'
+import { takeBackRemoved, toTakeBackSql } from './shown.ts'
 
-/** Whoever is removed is notified of nothing, and nothing is kept of what they were notified of, nor of what they did. */
+/**
+ * Whoever is removed is notified of nothing, and nothing is kept of what they were notified of, nor of what they did. Where a message was
+ * sent to stays as long as its deletion has to find it.
+ */
 export const tables = [
   untouched('notification_settings', 'they are of the app'),
   untouched('notification_providers', 'they are of the app'),
@@ -41,9 +46,19 @@ export const tables = [
   ),
   erasable(
     'notification_deliveries',
-    { uids: ['uid'], message: 'message' },
+    { uids: ['uid'], position: 'message' },
     {
+      ofMessages: [
+        ({ appId, ids }) => sql`
+          delete from notification_deliveries d
+          where d.app_id = ${appKey(appId)}
+          and d.message = any(${ids}::bigint[])
+          and not (${sql.raw(toTakeBackSql)})`,
+        ({ appId, ids }) => forgetProvidersAnswers(appId, sql`= any(${ids}::bigint[])`),
+      ],
       ofUser: [
+        // What others were shown of the one-to-one conversations.
+        (user) => takeBackRemoved(user.appId, sql`in ${messagesInPairs(user)}`, user.uid),
         (user) => sql`
           delete from notification_deliveries
           where app_id = ${appKey(user.appId)}

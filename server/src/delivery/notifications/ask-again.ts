@@ -56,7 +56,8 @@ export async function askAgain(
         const gone = one.event === null || one.isTakenBack ? 'event' : 'message'
         return [one.id, decidedGone(gone, { isInTime })]
       }
-      const isShown = isChange(about) ? sentBefore.isShown(one.message ?? 0, one, one.id) : undefined
+      const find = () => one.isOfRemoved || sentBefore.isShown(one.message ?? 0, one, one.id)
+      const isShown = isChange(about) ? find() : undefined
       if (isChange(about) && isShown === undefined) return [one.id, 'later']
       const facts = { message: messageOf(one, stored), isShown, isHidden: hidden.has(one.id), isInTime }
       return [one.id, decide(about, recipientOf(one, about, facts), app, defaults, now)]

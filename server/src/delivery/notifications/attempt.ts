@@ -91,7 +91,7 @@ async function attemptAll(
     const [one] = all
     try {
       const { sending, told } = await address(options, to, one, spans[0])
-      const made = await send(sending, told)
+      const made = withoutWords(await send(sending, told), told)
       return { attempts: [made], ofProvider: made }
     } catch (error) {
       return { attempts: [faultOf(options, to, one, error)] }
@@ -105,6 +105,14 @@ async function attemptAll(
   const { whole, attempts } = await batch.send([first, ...others])
   const made = attempts.values()
   return { attempts: addressed.map((one) => (isFault(one) ? one : made.next().value)), ofProvider: whole }
+}
+
+/**
+ * Of e-mails and SMS, what the provider said is not kept beyond its codes: it may name the address, and repeat any of the messages that are
+ * listed, so that nobody could tell when it has to go.
+ */
+function withoutWords({ text, ...made }: SendAttempt, told: Told): SendAttempt {
+  return text === undefined || 'channel' in told ? made : { ...made, text }
 }
 
 async function address(

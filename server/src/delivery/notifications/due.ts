@@ -1,5 +1,6 @@
 import type { NotificationTrigger, UserPreferencesIn } from '@parley/contract'
 import { type ConversationKind, kindSql } from '../../chat/kind.ts'
+import { noEvent } from '../../chat/notifications/shown.ts'
 import { notHeldIn } from '../../chat/sight/participation.ts'
 import type { EventTrigger } from '../../events/types.ts'
 import { nowMs } from '../../store/clock.ts'
@@ -51,6 +52,8 @@ export interface DueNotification {
   readonly isRestricted: boolean
   /** It is about a reaction, which was taken back since. */
   readonly isTakenBack: boolean
+  /** It takes back a message that is gone with its conversation, and with all that said where it was sent to. */
+  readonly isOfRemoved: boolean
   /** Who wrote the message, and the one that it quotes. */
   readonly sender: string | null
   readonly quotedSender: string | null
@@ -77,6 +80,7 @@ const flags = {
       offset 0
     )`,
   mayHaveArrived: 'd.reason is not null',
+  isOfRemoved: `d.event = ${noEvent} and c.kind is null`,
 } as const
 const flagNames = Object.keys(flags) as Array<keyof typeof flags>
 const flagsSql = Object.values(flags)
@@ -112,11 +116,16 @@ type Columns = readonly [
   actedBy: string | null,
 ]
 
+/** What is taken back without an event says itself what it is about. */
+const orOfNoEvent = (value: string, own: string) =>
+  `case when d.event = ${noEvent} then coalesce(${value}, ${own}) else ${value} end`
+
 /** As when it was planned (`candidates.ts`), but of single users, who may have left by now; in one statement, each found by key. */
 const select = inOrder(
   statement(`
-  select d.id, d.uid, d.digest, t.sealed, d.platform, d.trigger, d.event, e.trigger, e.data, d.conversation, d.message, d.reaction,
-    ${kindSql('c.kind')}, coalesce(c.first, ''), coalesce(c.second, ''), d.attempts, d.created_at, d.expires_at, p.preferences, p.timezone, u.role, mu.until,
+  select d.id, d.uid, d.digest, t.sealed, d.platform, d.trigger, d.event, ${orOfNoEvent('e.trigger', 'd.trigger')}, e.data, d.conversation,
+    ${orOfNoEvent('d.message', 'd.messages[1]')}, d.reaction, ${kindSql(orOfNoEvent('c.kind', 'd.kind'))}, coalesce(c.first, d.receiver),
+    coalesce(c.second, ''), d.attempts, d.created_at, d.expires_at, p.preferences, p.timezone, u.role, mu.until,
     ${flagsSql},
     m.sender, q.sender, a.sender
   from (
@@ -235,6 +244,7 @@ function dueOf(row: Columns, provider: number): DueNotification {
     takesPart: has(row, 'takesPart'),
     isRestricted: has(row, 'isRestricted'),
     isTakenBack: has(row, 'isTakenBack'),
+    isOfRemoved: has(row, 'isOfRemoved'),
     sender: row[23],
     quotedSender: row[24],
     actedBy: row[25],

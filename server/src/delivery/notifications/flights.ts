@@ -97,17 +97,7 @@ const rescue = statement(
   ) f`),
 )
 
-const removeUseless = statement(`
-  delete from notification_flights f
-  where not exists (
-    select
-    from notification_providers p
-    where p.app_id = f.app_id
-    and p.key = f.provider
-  )`)
-
 /** Finds what a killed process was sending, where nobody sends by that provider. */
 export async function rescueFlights(on: Queryable): Promise<void> {
   await on.query(rescue)
-  await on.query(removeUseless)
 }

@@ -118,6 +118,7 @@ function dueOf(candidate: Candidate, one: Happened, id: number, at: number): Due
     takesPart: true,
     isRestricted: one.isRestricted,
     isTakenBack: false,
+    isOfRemoved: false,
     sender: one.author ?? null,
     quotedSender: one.quoted ?? null,
     actedBy: null,

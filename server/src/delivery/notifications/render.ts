@@ -141,7 +141,7 @@ function dataOf({ data }: DueNotification): EventData {
 function namedBy(due: DueNotification): string[] {
   const { uid, by, members = [] } = dataOf(due)
   const named = due.kind === 'user' ? [due.first, due.second] : []
-  for (const one of [due.sender, uid, by]) if (one !== undefined && one !== null) named.push(one)
+  for (const one of [due.sender, due.actedBy, uid, by]) if (one !== undefined && one !== null) named.push(one)
   for (const one of members) named.push(one.uid)
   return named
 }
@@ -167,7 +167,8 @@ function render(due: DueNotification, known: Known): Notification | undefined {
     receiverName: '',
     receiverType: due.kind,
     tag: told.tag,
-    conversationId: conversationId(due.kind, due.first, due.second),
+    // Of a conversation that is gone, nothing tells with whom it was.
+    conversationId: due.isOfRemoved ? '' : conversationId(due.kind, due.first, due.second),
     sentAt: told.sentAt,
     unread: known.unread.get(due.uid) ?? 0,
   }
@@ -248,10 +249,10 @@ function tell(due: DueNotification, known: Known, reading: Reading): Told | unde
   }
 }
 
-/** Takes the place of what is shown of a message that is deleted; of one that is gone for good, only its place is known. */
+/** Takes the place of what is shown of a message that is deleted. Of one that is gone for good nobody knows who wrote it in a group. */
 function tellDeletion(due: DueNotification, known: Known, message: Message | undefined): Told | undefined {
-  const sender =
-    message?.sender ?? (due.kind === 'user' ? [due.first, due.second].find((uid) => uid !== due.uid) : due.first)
+  const other = [due.first, due.second].find((uid) => uid !== due.uid)
+  const sender = message?.sender ?? (due.kind === 'user' ? other : (due.actedBy ?? ''))
   if (sender === undefined) return undefined
   const title = due.kind === 'group' ? (known.groups.get(due.first)?.name ?? '') : faceOf(sender, known.users).name
   return { title, body: deletedBody, sender, tag: String(due.message), sentAt: due.createdAt }

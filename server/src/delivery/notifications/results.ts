@@ -19,8 +19,9 @@ export interface SendAttempt {
   readonly outcome: 'accepted' | 'refused' | 'failed' | 'postponed' | 'unfit'
   /** HTTP status; absent where there was no answer. */
   readonly status?: number
-  /** Beginning of what the provider said. */
+  /** Beginning of what the provider said: its words, which may repeat what it was sent. */
   readonly text?: string
+  /** In our words, with codes of the provider at most: it is kept, whatever becomes of the message. */
   readonly error?: string
   /** Seconds after which the provider wants to be asked again. */
   readonly retryAfter?: number
@@ -104,10 +105,47 @@ const ended = createRecordset<SendResult>(
   { first: 5 },
 )
 
+/**
+ * An answer may repeat what was sent, and is forgotten with what the message said (`forgetAnswersAbout`). So none is kept where the message
+ * was ever changed, or is being changed: which text of it was sent is not known here. The lock on the message has whoever changes it
+ * next see the answer; nobody is waited for with it, since messages that are locked are passed over. That one was deleted says nothing of it.
+ */
 const write = statement(`
   with r as materialized (
     select *
     from ${ended.sql}
+  ),
+  answered as materialized (
+    select d.id, d.message, d.trigger
+    from r
+    join notification_deliveries d on d.app_id = $1 and d.day = $2 and d.id = r.id
+    where r.answer is not null
+    for update of d
+  ),
+  kept as materialized (
+    select a.id
+    from answered a
+    where a.message is null
+    or a.trigger = 'message_deleted'
+    union all
+    select u.id
+    from (
+      select a.id
+      from answered a
+      cross join lateral (
+        select m.id
+        from messages m
+        where m.app_id = $1
+        and m.id = a.message
+        and m.edited_at is null
+        and m.deleted_at is null
+        and not m.purged
+        order by m.id
+        limit 1
+        for share of m skip locked
+      ) m
+      where a.trigger <> 'message_deleted'
+    ) u
   ),
   gone as (
     delete from push_tokens t
@@ -142,7 +180,7 @@ const write = statement(`
       due_at = ${nowMs} + r.due_in,
       ended_at = case when r.status <> 'pending' then ${nowMs} end,
       answer_status = r.answer_status,
-      answer = r.answer,
+      answer = case when exists (select from kept k where k.id = r.id) then r.answer end,
       error = r.error,
       duration_ms = r.duration_ms,
       gates = coalesce(r.gates::json, d.gates)

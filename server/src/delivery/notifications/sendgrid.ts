@@ -48,14 +48,16 @@ function mailOf(target: SendGridTarget, id: string, told: UnreadNotification): o
 }
 
 interface SendGridError {
-  readonly message?: string
   readonly field?: string | null
 }
 
+/** Names of members; whatever else it calls a field may be what was sent. */
+const fieldName = /^[a-z_.0-9]{1,80}$/
+
 function judge({ status, text, headers, retryAfter }: ProviderAnswer, { to }: UnreadNotification): Attempting {
   if (status === 202 || status === 200) return { outcome: 'accepted', status }
-  const errors = errorsOf(text)
-  const isAddressBad = status === 400 && errors.some(({ field }) => /^personalizations\.0\.to\b/.test(field ?? ''))
+  const fields = errorsOf(text).flatMap((error) => error?.field ?? [])
+  const isAddressBad = status === 400 && fields.some((field) => /^personalizations\.0\.to\b/.test(field))
   const isPassing = mayPass(status)
   // There is no `Retry-After`: the time at which the quota begins again, in epoch seconds.
   const resetIn = Number(headers['x-ratelimit-reset']) - Date.now() / 1000
@@ -63,16 +65,16 @@ function judge({ status, text, headers, retryAfter }: ProviderAnswer, { to }: Un
   return {
     outcome: isPassing ? 'failed' : 'refused',
     ...{ status, text },
-    error: `SendGrid answered ${status} ${errors.map(({ message }) => message).join('; ')}`.trim(),
+    error: `SendGrid answered ${status} ${fields.filter((field) => fieldName.test(field)).join(' ')}`.trim(),
     ...(isPassing && wait !== undefined && { retryAfter: wait }),
     ...(isAddressBad && to.address !== undefined && { refusedAddress: to.address }),
   }
 }
 
-function errorsOf(text: string): readonly SendGridError[] {
+function errorsOf(text: string): ReadonlyArray<SendGridError | null> {
   try {
     const { errors } = JSON.parse(text) as { errors?: unknown }
-    return Array.isArray(errors) ? (errors as SendGridError[]) : []
+    return Array.isArray(errors) ? (errors as Array<SendGridError | null>) : []
   } catch {
     // An error page of something in between.
     return []

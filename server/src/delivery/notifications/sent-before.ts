@@ -1,7 +1,8 @@
+import { mayBeShownSql } from '../../chat/notifications/shown.ts'
 import { nowMs } from '../../store/clock.ts'
 import type { Queryable } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
-import { mayBeShownSql, takenBackSql } from './take-backs/shown.ts'
+import { takenBackSql } from './take-backs/shown.ts'
 
 /** One device of a user, or, where the provider finds users by itself, the user. */
 export interface Place {

@@ -89,7 +89,7 @@ const badMailboxCodes: readonly number[] = [550, 551, 553]
 
 /** A mail server says 4xx for now and 5xx for good. What it says of our login is mended by the operator. */
 function judge(error: SmtpError, address: string): Attempting {
-  const { code, command, response = '', responseCode, message } = error
+  const { code, command, response = '', responseCode } = error
   const isOfLogin = code === 'EAUTH' || command === 'CONN' || responseCode === 530 || responseCode === 535
   const isForGood = responseCode !== undefined && responseCode >= 500 && !isOfLogin
   const isAddressBad =
@@ -100,9 +100,18 @@ function judge(error: SmtpError, address: string): Attempting {
     outcome: isForGood || isAddressBad ? 'refused' : 'failed',
     ...(responseCode !== undefined && { status: responseCode }),
     ...(response !== '' && { text: response }),
-    error: message,
+    error: errorOf(error),
     ...(isAddressBad && address !== '' && { refusedAddress: address }),
   }
+}
+
+/** What it answered may name the address: its codes are enough. */
+function errorOf({ code, command, response = '', responseCode, message }: SmtpError): string {
+  if (responseCode !== undefined) {
+    const [enhanced = ''] = /\b[245]\.\d{1,3}\.\d{1,3}\b/.exec(response) ?? []
+    return `the mail server answered ${[responseCode, enhanced].join(' ').trim()}${command ? ` to ${command}` : ''}`
+  }
+  return code === 'EENVELOPE' ? 'the address is none that mail can be sent to' : message
 }
 
 function saysNoSuchMailbox(code: number, response: string): boolean {

@@ -61,24 +61,24 @@ const tooManyRequests = 20429
 
 function judge({ status, text, retryAfter }: ProviderAnswer, { to }: UnreadNotification): Attempting {
   if (status === 201 || status === 200) return { outcome: 'accepted', status }
-  const { code, message } = errorOf(text)
+  const code = codeOf(text)
   const isPassing = mayPass(status) || code === tooManyRequests
   const reason: NotificationReason = code === unsubscribed ? 'UNSUBSCRIBED' : 'TWILIO_CREATE_ERROR'
   return {
     outcome: isPassing ? 'failed' : 'refused',
     ...{ status, text },
-    error: `Twilio answered ${status} ${code ?? ''} ${message}`.trim(),
+    error: `Twilio answered ${status} ${code ?? ''}`.trim(),
     ...(isPassing ? retryAfter !== undefined && { retryAfter } : { reason }),
     ...(code !== undefined && badNumbers.includes(code) && to.address !== undefined && { refusedAddress: to.address }),
   }
 }
 
-function errorOf(text: string): { readonly code: number | undefined; readonly message: string } {
+function codeOf(text: string): number | undefined {
   try {
-    const { code, message } = JSON.parse(text) as { code?: number; message?: string }
-    return { code, message: message ?? '' }
+    const { code } = JSON.parse(text) as { code?: unknown }
+    return typeof code === 'number' ? code : undefined
   } catch {
     // An error page of something in between.
-    return { code: undefined, message: '' }
+    return undefined
   }
 }

@@ -7,6 +7,7 @@ import { keepDays, readKept, removeLoose, removeOfDays } from './days.ts'
 import { providerEndpoints } from './endpoints.ts'
 import { rescuePlans } from './enqueue.ts'
 import { rescueFlights } from './flights.ts'
+import { endSomeLate, settleLeftBehind } from './left-behind.ts'
 
 /** Days and devices are kept for weeks, so an hour more is nothing. */
 const seldomMs = 3_600_000
@@ -22,10 +23,11 @@ export function createNotificationUpkeep(
     async rescueMore() {
       await rescuePlans(database, defaults)
       await rescueFlights(database)
+      await settleLeftBehind(database)
     },
     async removeSome() {
       const now = Date.now()
-      const removed = await removeLoose(database, now, defaults.notificationLogDays)
+      const removed = (await endSomeLate(database)) + (await removeLoose(database, now, defaults.notificationLogDays))
       if (removed > 0 || now - lookedAt < seldomMs) return removed
       const kept = await readKept(database, defaults.notificationLogDays)
       await keepDays(database, now, kept)

@@ -1,14 +1,8 @@
+import { mayBeShownSql } from '../../../chat/notifications/shown.ts'
 import { nowMs } from '../../../store/clock.ts'
 
 /** Of what was sent to a user on all their devices, the newest that are looked at: devices show fewer by far. */
 const mostLookedAt = 500
-
-/**
- * Whether what a notification `d` is about may be shown, now or once it is sent: not what was stopped before any attempt, nor what
- * the provider refused. What got no proper answer may be shown, also if it was stopped after that.
- */
-export const mayBeShownSql = `(d.status <> 'stopped' or d.attempts > 0)
-    and d.reason is distinct from 'PROVIDER_ERROR'`
 
 /** Whether a notification `d` was taken back on its device, by a delivery for which `condition` holds, whose name is `b`. */
 export const takenBackSql = (condition: string) => `exists (
