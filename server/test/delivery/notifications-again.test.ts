@@ -360,6 +360,56 @@ describe('an explanation', () => {
     await setUpCustomPush(other, endpoint.url)
     const foreign = await other.get(`/notifications/v1/explain?uid=bob&eventId=${idOf('message_sent')}`)
     expect(dataOf(foreign)).toEqual({ uid: 'bob', notifications: [], unplanned: 'NO_EVENT' })
+    dataOf(await world.delete(`/messages/${id}`, { permanent: true }))
+    expect(await byEvent('bob', 'message_sent')).toEqual({ uid: 'bob', notifications: [], unplanned: 'ERASED' })
+  })
+
+  it('of an event tells nothing of its message where moderation holds that by now', async () => {
+    const [world, endpoint] = [await createWorld(service), await open()]
+    await createUsers(world, 'alice', 'bob', 'carol')
+    const removeRules = addRules(world)
+    try {
+      const puller = await pullEvents(world)
+      await setUpCustomPush(world, endpoint.url)
+      const { id } = await say(world, 'alice', 'bob', 'one')
+      await soon(async () => expect(await logsOf(world, '?success=true')).toHaveLength(1))
+      const eventId = (await puller.since()).find(({ trigger }) => trigger === 'message_sent')?.id
+      await blockMessage(world.context, world.app, Number(id), { by: { reviewer: 'rita' } })
+      const about = async (uid: string) =>
+        dataOf(await world.get(`/notifications/v1/explain?uid=${uid}&eventId=${eventId}`))
+      expect((await about('bob')).notifications.map(({ gates }: { gates: object[] }) => gates)).toEqual([
+        [{ ...deleted, value: 'held' }],
+      ])
+      expect(await about('carol')).toEqual({ uid: 'carol', notifications: [], unplanned: 'HELD' })
+    } finally {
+      removeRules()
+    }
+  })
+
+  it('of a custom message that does not ask for notifications, and of an action, says that nobody is notified', async () => {
+    const [world, endpoint] = [await createWorld(service), await open()]
+    await createUsers(world, 'alice', 'bob', 'carol')
+    await createGroup(world, 'team', 'alice', { participants: ['bob'] })
+    await setUpCustomPush(world, endpoint.url)
+    const custom = { receiver: 'team', receiverType: 'group', category: 'custom', type: 'dice' }
+    const silent = dataOf(
+      await world.post('/messages', { ...custom, data: { customData: { eyes: 6 } } }, { as: 'alice' }),
+    )
+    const toldOf = { customData: { eyes: 6 }, sendNotification: true }
+    const told = dataOf(await world.post('/messages', { ...custom, data: toldOf }, { as: 'alice' }))
+    dataOf(await world.post('/groups/team/members', { participants: ['carol'] }, { as: 'alice' }))
+    await soon(async () => expect((await explain(world, 'bob', told.id)).length).toBe(1))
+    const closed = (gate: string, value: unknown) => [{ gate, value, setBy: 'chat', passes: false }]
+    const none = { uid: 'bob', notifications: [], unplanned: 'NOT_NOTIFYING' }
+    expect(dataOf(await world.get(`/notifications/v1/explain?uid=bob&messageId=${silent.id}`))).toEqual({
+      ...{ ...none, gates: closed('sendNotification', false) },
+    })
+    const action = dataOf(await world.get('/groups/team/messages')).find(
+      ({ category }: { category: string }) => category === 'action',
+    )
+    expect(dataOf(await world.get(`/notifications/v1/explain?uid=bob&messageId=${action.id}`))).toEqual({
+      ...{ ...none, gates: closed('category', 'action') },
+    })
   })
 })
 
