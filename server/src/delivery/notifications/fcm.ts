@@ -152,7 +152,9 @@ function judge(
     return { outcome: 'failed', error, isProviderWell: true }
   // The APNs key or the Web Push credentials of the project: our token is good, and so is the way to other kinds of devices.
   if (status === 401 && code === 'THIRD_PARTY_AUTH_ERROR') return { outcome: 'failed', error, isProviderWell: true }
-  const mayPass = status === 401 || status === 408 || status === 429 || status >= 500
+  // A token of another project is one device. All other 403 and 404 are about the project: its API, the role of its account, its name.
+  const refusesProject = (status === 403 && code !== 'SENDER_ID_MISMATCH') || status === 404
+  const mayPass = refusesProject || status === 401 || status === 408 || status === 429 || status >= 500
   return { outcome: mayPass ? 'failed' : 'refused', error }
 }
 
