@@ -6466,7 +6466,7 @@ export interface Calls {
         private_key: string
         private_key_id?: string
       }
-      /** Whether a push has the key `notification`, which the system shows by itself. Default false */
+      /** Whether a push has the key `notification`, which the system shows by itself. Default `true` for ios, else `false`. Without it, iPhones wake the app in the background, a few times an hour at most */
       notificationInPayload?: {
         ios?: {
           chat?: boolean
@@ -7665,7 +7665,7 @@ export interface Calls {
         private_key?: string
         private_key_id?: string
       }
-      /** Whether a push has the key `notification`, which the system shows by itself. Default false */
+      /** Whether a push has the key `notification`, which the system shows by itself. Default `true` for ios, else `false`. Without it, iPhones wake the app in the background, a few times an hour at most */
       notificationInPayload?: {
         ios?: {
           chat?: boolean

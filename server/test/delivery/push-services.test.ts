@@ -70,6 +70,38 @@ describe('a device of FCM', () => {
     await soon(() => expect(toFcm(device)[0]?.message.notification).toEqual({ title: 'Alice', body: 'hello' }))
   })
 
+  it('that is an iPhone shows notifications by itself, unless the provider says otherwise: then it is woken in the background', async () => {
+    const world = await pushWorld('alice', 'bob')
+    const device = unique('device')
+    await registerFcm(world, 'bob', device, { platform: 'fcm_ios' })
+    const { id } = await say(world, 'alice', 'bob', 'hello')
+    await soon(() => expect(toFcm(device).map(({ status }) => status)).toEqual([200]))
+    expect(toFcm(device)[0]?.message).toMatchObject({
+      notification: { title: 'Alice', body: 'hello' },
+      apns: {
+        headers: { 'apns-priority': '10', 'apns-collapse-id': id },
+        payload: { aps: { badge: 1, sound: 'default', 'mutable-content': 1 } },
+      },
+    })
+    dataOf(
+      await world.put(`${providers}/fcm`, { providerId: 'phones', notificationInPayload: { ios: { chat: false } } }),
+    )
+    dataOf(await world.put(`/messages/${id}`, { data: { text: 'hi' } }, { as: 'alice' }))
+    dataOf(await world.delete(`/messages/${id}`, {}, { as: 'alice' }))
+    await say(world, 'alice', 'bob', 'again')
+    await soon(() => expect(toFcm(device).map(({ data }) => data.body)).toContain('again'))
+    for (const { message, data, status } of toFcm(device).slice(1)) {
+      expect({ status, notification: message.notification, apns: message.apns }).toMatchObject({
+        ...{ status: 200, notification: undefined },
+        apns: {
+          headers: { 'apns-priority': '5', 'apns-push-type': 'background', 'apns-collapse-id': data.tag },
+          payload: { aps: { 'content-available': 1 } },
+        },
+      })
+      expect(Object.keys(message.apns.payload.aps)).toEqual(['content-available'])
+    }
+  })
+
   it('that FCM knows no more is forgotten, and no other', async () => {
     const world = await pushWorld('alice', 'bob')
     const [gone, invalid, kept] = [unique('gone'), unique('invalid'), unique('kept')]
