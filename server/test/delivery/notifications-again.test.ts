@@ -185,6 +185,32 @@ describe('a notification that waits', () => {
   })
 })
 
+describe('a notification that waits for a slow provider', () => {
+  it('is decided anew when its turn comes', async () => {
+    const [world, endpoint] = [await createWorld(service), await open()]
+    await createUsers(world, 'alice', 'bob')
+    await setUpCustomPush(world, endpoint.url)
+    endpoint.behave(putOff)
+    const count = 40
+    for (let i = 0; i < count; i++) await say(world, 'alice', 'bob', `number ${i}`)
+    await soon(async () => expect(await logsOf(world, '?limit=100')).toHaveLength(count))
+    endpoint.behave({ delayMs: 1_200 })
+    endpoint.received.length = 0
+    await sendNow(own, world)
+    // As many as it is sent at the same time are under way; the others are read, and wait for them.
+    await soon(() => expect(endpoint.received.length).toBeGreaterThanOrEqual(10))
+    dataOf(await patch(world, '/notifications/v1/preferences?uid=bob', { mutePreferences: { dnd: 2 } }))
+    const outcomes = await soon(async () => {
+      const logs = await logsOf(world, '?limit=100')
+      const ended = logs.filter((log: { nextAttemptAtMS?: number }) => log.nextAttemptAtMS === undefined)
+      expect(ended).toHaveLength(count)
+      return ended.map(({ reason, success }: { reason?: string; success?: boolean }) => reason ?? success)
+    })
+    expect(outcomes.filter((one: unknown) => one === true).length).toBeGreaterThan(0)
+    expect(outcomes.filter((one: unknown) => one === 'DND_PREFERENCE').length).toBeGreaterThanOrEqual(count - 20)
+  })
+})
+
 describe('notifications of a conversation that is gone', () => {
   /** As if it was erased after those whom to notify were read, and before that was written. */
   const leaveBehind = (world: World, count: number) =>
