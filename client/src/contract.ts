@@ -3910,7 +3910,7 @@ export interface Calls {
       data: ContactDetails
     }
   }
-  /** Explain why a user was notified of a message or an event, or was not. Give `messageId` or `eventId` (as in `GET /events`). Every gate is listed with its value at that time. Of a message that is deleted or hidden from the user, only that gate is told. */
+  /** Explain why a user was notified of a message or an event, or was not. Give `messageId` or `eventId` (as in `GET /events`). Every gate is listed with its value at that time. Of a message that is deleted, held by moderation or hidden from the user, only that gate is told. */
   'GET /notifications/v1/explain': {
     input: {
       uid: string
@@ -3921,7 +3921,7 @@ export interface Calls {
     answer: {
       data: {
         uid: string
-        /** One for each event and device, oldest first: what was looked at, and what became of it */
+        /** One for each event and device, oldest first: what was looked at, and what became of it. An e-mail or SMS is here if it lists the message, or may do so when its window ends; it was decided by the newest message that it lists */
         notifications: ({
           _id: string
           /** Epoch milliseconds */
@@ -3967,7 +3967,7 @@ export interface Calls {
           }
           error?: string
           gates: ({
-            /** messages, replies, ...; dnd, mute, schedule, privacyTemplate, blocks, online, read; of e-mail and SMS also window, quota, address, unsubscribed; when it was about to be sent also timeToLive, membership, message, account, device, shown. Where nothing was planned: provider, sender, membership, account, pushGroupSize, emailGroupSize, smsGroupSize, messages, replies, ..., device, shown */
+            /** messages, replies, ...; dnd, mute, schedule, privacyTemplate, blocks, online, read; of e-mail and SMS also window, quota, address, unsubscribed; when it was about to be sent also timeToLive, membership, message, account, device, shown. Where nothing was planned: provider, sender, membership, account, pushGroupSize, emailGroupSize, smsGroupSize, messages, replies, ..., device, shown, sendNotification, category, message */
             gate: string
             /** What it said */
             value: string | number | boolean
@@ -3975,16 +3975,30 @@ export interface Calls {
             passes: boolean
           })[]
         })[]
-        /** Only without notifications. ERASED: the message was removed for good. HELD: moderation holds it. NO_EVENT: no event of it is in the log. NO_PROVIDER: the app has none that is enabled. OWN_ACTION: they did it themselves. NOT_A_PARTICIPANT, DEACTIVATED: as things are now. GROUP_TOO_LARGE: the group has more members than the setting pushGroupSize. NOT_CHOSEN: only who chose so is told of this. NO_DEVICE: no device is registered. NOTHING_SHOWN: an edit or a deletion of a message that was not sent to any device. NOT_PLANNED: it was not planned then, or is waiting for it */
-        unplanned?: 'ERASED' | 'HELD' | 'NO_EVENT' | 'NO_PROVIDER' | 'OWN_ACTION' | 'NOT_A_PARTICIPANT' | 'DEACTIVATED' | 'GROUP_TOO_LARGE' | 'NOT_CHOSEN' | 'NO_DEVICE' | 'NOTHING_SHOWN' | 'NOT_PLANNED'
+        /** Only without notifications. ERASED: the message was removed for good. HELD: moderation holds it. DELETED: it is deleted. HIDDEN: it is hidden from the user. NOT_NOTIFYING: nobody is notified of such a message, of a custom one without `data.sendNotification: true`. NO_EVENT: no event of it is in the log. NO_PROVIDER: the app has none that is enabled. OWN_ACTION: they did it themselves. NOT_A_PARTICIPANT, DEACTIVATED: as things are now. GROUP_TOO_LARGE: the group has more members than the setting pushGroupSize, emailGroupSize or smsGroupSize. NOT_CHOSEN: only who chose so is told of this. NO_DEVICE: no device is registered. MESSAGES_ONLY: e-mails and SMS tell of new messages only. NOTHING_SHOWN: an edit or a deletion of a message that was not sent to any device. NOT_LISTED: an e-mail or SMS about the conversation was decided without the message: it was read by then, or not wanted. NOT_PLANNED: it was not planned then, or is waiting for it */
+        unplanned?: 'ERASED' | 'HELD' | 'DELETED' | 'HIDDEN' | 'NOT_NOTIFYING' | 'NO_EVENT' | 'NO_PROVIDER' | 'OWN_ACTION' | 'NOT_A_PARTICIPANT' | 'DEACTIVATED' | 'GROUP_TOO_LARGE' | 'NOT_CHOSEN' | 'NO_DEVICE' | 'MESSAGES_ONLY' | 'NOTHING_SHOWN' | 'NOT_LISTED' | 'NOT_PLANNED'
         /** Only with `unplanned`: what stopped it before anything was planned */
         gates?: ({
-          /** messages, replies, ...; dnd, mute, schedule, privacyTemplate, blocks, online, read; of e-mail and SMS also window, quota, address, unsubscribed; when it was about to be sent also timeToLive, membership, message, account, device, shown. Where nothing was planned: provider, sender, membership, account, pushGroupSize, emailGroupSize, smsGroupSize, messages, replies, ..., device, shown */
+          /** messages, replies, ...; dnd, mute, schedule, privacyTemplate, blocks, online, read; of e-mail and SMS also window, quota, address, unsubscribed; when it was about to be sent also timeToLive, membership, message, account, device, shown. Where nothing was planned: provider, sender, membership, account, pushGroupSize, emailGroupSize, smsGroupSize, messages, replies, ..., device, shown, sendNotification, category, message */
           gate: string
           /** What it said */
           value: string | number | boolean
           setBy: 'user' | 'app' | 'default' | 'chat'
           passes: boolean
+        })[]
+        /** Only with notifications: why there are none by the other channels. Absent where nothing else may be told of the message */
+        channels?: ({
+          channel: 'push' | 'email' | 'sms'
+          /** As the other `unplanned` */
+          unplanned: 'ERASED' | 'HELD' | 'DELETED' | 'HIDDEN' | 'NOT_NOTIFYING' | 'NO_EVENT' | 'NO_PROVIDER' | 'OWN_ACTION' | 'NOT_A_PARTICIPANT' | 'DEACTIVATED' | 'GROUP_TOO_LARGE' | 'NOT_CHOSEN' | 'NO_DEVICE' | 'MESSAGES_ONLY' | 'NOTHING_SHOWN' | 'NOT_LISTED' | 'NOT_PLANNED'
+          gates?: ({
+            /** messages, replies, ...; dnd, mute, schedule, privacyTemplate, blocks, online, read; of e-mail and SMS also window, quota, address, unsubscribed; when it was about to be sent also timeToLive, membership, message, account, device, shown. Where nothing was planned: provider, sender, membership, account, pushGroupSize, emailGroupSize, smsGroupSize, messages, replies, ..., device, shown, sendNotification, category, message */
+            gate: string
+            /** What it said */
+            value: string | number | boolean
+            setBy: 'user' | 'app' | 'default' | 'chat'
+            passes: boolean
+          })[]
         })[]
       }
     }
@@ -6468,7 +6482,7 @@ export interface Calls {
         private_key: string
         private_key_id?: string
       }
-      /** Whether a push has the key `notification`, which the system shows by itself. Default false */
+      /** Whether a push has the key `notification`, which the system shows by itself. Default `true` for ios, else `false`. Without it, iPhones wake the app in the background, a few times an hour at most */
       notificationInPayload?: {
         ios?: {
           chat?: boolean
@@ -6808,7 +6822,7 @@ export interface Calls {
           notificationTriggered: boolean
           reason?: string
           gates: ({
-            /** messages, replies, ...; dnd, mute, schedule, privacyTemplate, blocks, online, read; of e-mail and SMS also window, quota, address, unsubscribed; when it was about to be sent also timeToLive, membership, message, account, device, shown. Where nothing was planned: provider, sender, membership, account, pushGroupSize, emailGroupSize, smsGroupSize, messages, replies, ..., device, shown */
+            /** messages, replies, ...; dnd, mute, schedule, privacyTemplate, blocks, online, read; of e-mail and SMS also window, quota, address, unsubscribed; when it was about to be sent also timeToLive, membership, message, account, device, shown. Where nothing was planned: provider, sender, membership, account, pushGroupSize, emailGroupSize, smsGroupSize, messages, replies, ..., device, shown, sendNotification, category, message */
             gate: string
             /** What it said */
             value: string | number | boolean
@@ -7667,7 +7681,7 @@ export interface Calls {
         private_key?: string
         private_key_id?: string
       }
-      /** Whether a push has the key `notification`, which the system shows by itself. Default false */
+      /** Whether a push has the key `notification`, which the system shows by itself. Default `true` for ios, else `false`. Without it, iPhones wake the app in the background, a few times an hour at most */
       notificationInPayload?: {
         ios?: {
           chat?: boolean

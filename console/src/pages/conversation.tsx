@@ -266,9 +266,14 @@ function WhyNotNotified({ message }: { readonly message: Message }) {
       </Group>
       {asked !== '' && (
         <Loaded query={explanation}>
-          {({ notifications, unplanned }) => (
+          {({ notifications, unplanned, channels = [] }) => (
             <Stack gap="xs">
               {unplanned !== undefined && <Text size="sm">Not notified: {unplanned}</Text>}
+              {channels.map((one) => (
+                <Text key={one.channel} size="sm">
+                  Not by {one.channel}: {one.unplanned}
+                </Text>
+              ))}
               {notifications.map((one) => (
                 <Stack key={one._id} gap={4}>
                   <Group gap="xs">

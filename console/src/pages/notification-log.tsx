@@ -186,7 +186,7 @@ function Explanation({ uid, messageId }: { readonly uid: string; readonly messag
   return (
     <Section title="What was looked at">
       <Loaded query={explanation}>
-        {({ notifications, unplanned, gates }) => (
+        {({ notifications, unplanned, gates, channels: others = [] }) => (
           <Stack gap="xs">
             {unplanned !== undefined && (
               <Text size="sm">
@@ -196,6 +196,11 @@ function Explanation({ uid, messageId }: { readonly uid: string; readonly messag
             {gates !== undefined && <Gates label="Before anything was planned" gates={gates} />}
             {notifications.map((one) => (
               <Gates key={one._id} label={`${one.channel} by ${one.provider}: ${outcomeOf(one)}`} gates={one.gates} />
+            ))}
+            {others.map((one) => (
+              <Text key={one.channel} size="sm">
+                Not by {one.channel}: {one.unplanned}. {unplannedWords[one.unplanned]}
+              </Text>
             ))}
           </Stack>
         )}
@@ -232,6 +237,9 @@ export function Gates({
 const unplannedWords: Readonly<Record<NonNullable<Explained['unplanned']>, string>> = {
   ERASED: 'The message was removed for good.',
   HELD: 'Moderation holds the message.',
+  DELETED: 'The message is deleted.',
+  HIDDEN: 'The message is hidden from them.',
+  NOT_NOTIFYING: 'Nobody is notified of such a message, such as a custom one without sendNotification.',
   NO_EVENT: 'No event of it is in the log.',
   NO_PROVIDER: 'The app has no provider that is enabled.',
   OWN_ACTION: 'They did it themselves.',
@@ -240,7 +248,9 @@ const unplannedWords: Readonly<Record<NonNullable<Explained['unplanned']>, strin
   GROUP_TOO_LARGE: 'The group has more members than the app notifies at most.',
   NOT_CHOSEN: 'Only who chose so is notified of this.',
   NO_DEVICE: 'No device of theirs is registered.',
+  MESSAGES_ONLY: 'E-mails and SMS tell of new messages only.',
   NOTHING_SHOWN: 'The message that was edited or deleted was not sent to any device.',
+  NOT_LISTED: 'It was read by then, or not wanted: it is not listed.',
   NOT_PLANNED: 'It was not planned then, or waits for it.',
 }
 

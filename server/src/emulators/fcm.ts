@@ -165,8 +165,8 @@ function flawOfAssertion(assertion: string, publicKey: string, issuer: string, a
   return Number(exp) < now || Number(iat) > now + 60 || Number(exp) - Number(iat) > 3600 ? 'wrong times' : undefined
 }
 
-/** What FCM refuses: data that are no strings, names of its own, and what is too large. */
-function flawOfMessage({ token, data }: Omit<FcmPush, 'status'>, text: string): FcmRefusal | undefined {
+/** What FCM refuses: data that are no strings, names of its own, what is too large, and what is urgent for iPhones and shows nothing. */
+function flawOfMessage({ token, data, message }: Omit<FcmPush, 'status'>, text: string): FcmRefusal | undefined {
   const flaw = (message: string) => ({ status: 400, code: 'INVALID_ARGUMENT', message })
   if (token === '') return flaw('there is no token')
   if (Object.values(data).some((value) => typeof value !== 'string')) return flaw('data must be strings')
@@ -174,6 +174,10 @@ function flawOfMessage({ token, data }: Omit<FcmPush, 'status'>, text: string): 
     (name) => name === 'from' || name.startsWith('gcm') || name.startsWith('google'),
   )
   if (reserved !== undefined) return flaw(`${reserved} is a reserved name`)
+  const { headers, payload } = message.apns ?? {}
+  if (headers?.['apns-priority'] === '10' && (message.notification ?? payload?.aps?.alert) === undefined) {
+    return flaw('the priority of data messages to Apple devices must be 5')
+  }
   return Buffer.byteLength(text) > maxBytes ? flaw('the message is too big') : undefined
 }
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { hold } from '../../src/chat/held-by-restore.ts'
 import { type Flight, leaveToOthers } from '../../src/delivery/notifications/flights.ts'
+import { createFreshness } from '../../src/delivery/notifications/freshness.ts'
 import { createTokenOpener } from '../../src/delivery/notifications/opened-tokens.ts'
 import { planWhileAsked } from '../../src/delivery/notifications/planner.ts'
 import type { Ready } from '../../src/delivery/notifications/ready.ts'
@@ -223,7 +224,7 @@ it('what is not taken while a lease is being given back is sent once where that 
     {
       ...{ ...context, hands, database: withLateHandOver, results: database, now: Date.now, tracing: undefined },
       ...{ metrics: { ended() {} }, pace: { turn: () => undefined }, seats: createSeats(0), wakes: createWakes() },
-      openToken: createTokenOpener(context.secrets),
+      ...{ openToken: createTokenOpener(context.secrets), freshness: createFreshness() },
       senders: createSenders({ ...context, poster: outbound.poster, endpoints: config.notifications }),
       ...{ publicUrl: config.publicUrl, replyMailbox: undefined },
     },

@@ -185,6 +185,32 @@ describe('a notification that waits', () => {
   })
 })
 
+describe('a notification that waits for a slow provider', () => {
+  it('is decided anew when its turn comes', async () => {
+    const [world, endpoint] = [await createWorld(service), await open()]
+    await createUsers(world, 'alice', 'bob')
+    await setUpCustomPush(world, endpoint.url)
+    endpoint.behave(putOff)
+    const count = 40
+    for (let i = 0; i < count; i++) await say(world, 'alice', 'bob', `number ${i}`)
+    await soon(async () => expect(await logsOf(world, '?limit=100')).toHaveLength(count))
+    endpoint.behave({ delayMs: 1_200 })
+    endpoint.received.length = 0
+    await sendNow(own, world)
+    // As many as it is sent at the same time are under way; the others are read, and wait for them.
+    await soon(() => expect(endpoint.received.length).toBeGreaterThanOrEqual(10))
+    dataOf(await patch(world, '/notifications/v1/preferences?uid=bob', { mutePreferences: { dnd: 2 } }))
+    const outcomes = await soon(async () => {
+      const logs = await logsOf(world, '?limit=100')
+      const ended = logs.filter((log: { nextAttemptAtMS?: number }) => log.nextAttemptAtMS === undefined)
+      expect(ended).toHaveLength(count)
+      return ended.map(({ reason, success }: { reason?: string; success?: boolean }) => reason ?? success)
+    })
+    expect(outcomes.filter((one: unknown) => one === true).length).toBeGreaterThan(0)
+    expect(outcomes.filter((one: unknown) => one === 'DND_PREFERENCE').length).toBeGreaterThanOrEqual(count - 20)
+  })
+})
+
 describe('notifications of a conversation that is gone', () => {
   /** As if it was erased after those whom to notify were read, and before that was written. */
   const leaveBehind = (world: World, count: number) =>
@@ -360,6 +386,56 @@ describe('an explanation', () => {
     await setUpCustomPush(other, endpoint.url)
     const foreign = await other.get(`/notifications/v1/explain?uid=bob&eventId=${idOf('message_sent')}`)
     expect(dataOf(foreign)).toEqual({ uid: 'bob', notifications: [], unplanned: 'NO_EVENT' })
+    dataOf(await world.delete(`/messages/${id}`, { permanent: true }))
+    expect(await byEvent('bob', 'message_sent')).toEqual({ uid: 'bob', notifications: [], unplanned: 'ERASED' })
+  })
+
+  it('of an event tells nothing of its message where moderation holds that by now', async () => {
+    const [world, endpoint] = [await createWorld(service), await open()]
+    await createUsers(world, 'alice', 'bob', 'carol')
+    const removeRules = addRules(world)
+    try {
+      const puller = await pullEvents(world)
+      await setUpCustomPush(world, endpoint.url)
+      const { id } = await say(world, 'alice', 'bob', 'one')
+      await soon(async () => expect(await logsOf(world, '?success=true')).toHaveLength(1))
+      const eventId = (await puller.since()).find(({ trigger }) => trigger === 'message_sent')?.id
+      await blockMessage(world.context, world.app, Number(id), { by: { reviewer: 'rita' } })
+      const about = async (uid: string) =>
+        dataOf(await world.get(`/notifications/v1/explain?uid=${uid}&eventId=${eventId}`))
+      expect((await about('bob')).notifications.map(({ gates }: { gates: object[] }) => gates)).toEqual([
+        [{ ...deleted, value: 'held' }],
+      ])
+      expect(await about('carol')).toEqual({ uid: 'carol', notifications: [], unplanned: 'HELD' })
+    } finally {
+      removeRules()
+    }
+  })
+
+  it('of a custom message that does not ask for notifications, and of an action, says that nobody is notified', async () => {
+    const [world, endpoint] = [await createWorld(service), await open()]
+    await createUsers(world, 'alice', 'bob', 'carol')
+    await createGroup(world, 'team', 'alice', { participants: ['bob'] })
+    await setUpCustomPush(world, endpoint.url)
+    const custom = { receiver: 'team', receiverType: 'group', category: 'custom', type: 'dice' }
+    const silent = dataOf(
+      await world.post('/messages', { ...custom, data: { customData: { eyes: 6 } } }, { as: 'alice' }),
+    )
+    const toldOf = { customData: { eyes: 6 }, sendNotification: true }
+    const told = dataOf(await world.post('/messages', { ...custom, data: toldOf }, { as: 'alice' }))
+    dataOf(await world.post('/groups/team/members', { participants: ['carol'] }, { as: 'alice' }))
+    await soon(async () => expect((await explain(world, 'bob', told.id)).length).toBe(1))
+    const closed = (gate: string, value: unknown) => [{ gate, value, setBy: 'chat', passes: false }]
+    const none = { uid: 'bob', notifications: [], unplanned: 'NOT_NOTIFYING' }
+    expect(dataOf(await world.get(`/notifications/v1/explain?uid=bob&messageId=${silent.id}`))).toEqual({
+      ...{ ...none, gates: closed('sendNotification', false) },
+    })
+    const action = dataOf(await world.get('/groups/team/messages')).find(
+      ({ category }: { category: string }) => category === 'action',
+    )
+    expect(dataOf(await world.get(`/notifications/v1/explain?uid=bob&messageId=${action.id}`))).toEqual({
+      ...{ ...none, gates: closed('category', 'action') },
+    })
   })
 })
 

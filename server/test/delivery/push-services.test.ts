@@ -4,7 +4,7 @@ import { forgetStaleDevices } from '../../src/chat/notifications/stale-devices.t
 import type { ApnsEmulator } from '../../src/emulators/apns.ts'
 import type { FcmEmulator } from '../../src/emulators/fcm.ts'
 import { createGroup, dataOf, refusal, say, sayInGroup } from '../support/chat.ts'
-import { logsOf, patch } from '../support/notifications.ts'
+import { logsOf, patch, sendNow } from '../support/notifications.ts'
 import type { OwnServices, Service } from '../support/own-services.ts'
 import { createPushServices, logIn, type PushServices, registerApns, registerFcm } from '../support/push-services.ts'
 import { soon } from '../support/until.ts'
@@ -70,6 +70,38 @@ describe('a device of FCM', () => {
     await soon(() => expect(toFcm(device)[0]?.message.notification).toEqual({ title: 'Alice', body: 'hello' }))
   })
 
+  it('that is an iPhone shows notifications by itself, unless the provider says otherwise: then it is woken in the background', async () => {
+    const world = await pushWorld('alice', 'bob')
+    const device = unique('device')
+    await registerFcm(world, 'bob', device, { platform: 'fcm_ios' })
+    const { id } = await say(world, 'alice', 'bob', 'hello')
+    await soon(() => expect(toFcm(device).map(({ status }) => status)).toEqual([200]))
+    expect(toFcm(device)[0]?.message).toMatchObject({
+      notification: { title: 'Alice', body: 'hello' },
+      apns: {
+        headers: { 'apns-priority': '10', 'apns-collapse-id': id },
+        payload: { aps: { badge: 1, sound: 'default', 'mutable-content': 1 } },
+      },
+    })
+    dataOf(
+      await world.put(`${providers}/fcm`, { providerId: 'phones', notificationInPayload: { ios: { chat: false } } }),
+    )
+    dataOf(await world.put(`/messages/${id}`, { data: { text: 'hi' } }, { as: 'alice' }))
+    dataOf(await world.delete(`/messages/${id}`, {}, { as: 'alice' }))
+    await say(world, 'alice', 'bob', 'again')
+    await soon(() => expect(toFcm(device).map(({ data }) => data.body)).toContain('again'))
+    for (const { message, data, status } of toFcm(device).slice(1)) {
+      expect({ status, notification: message.notification, apns: message.apns }).toMatchObject({
+        ...{ status: 200, notification: undefined },
+        apns: {
+          headers: { 'apns-priority': '5', 'apns-push-type': 'background', 'apns-collapse-id': data.tag },
+          payload: { aps: { 'content-available': 1 } },
+        },
+      })
+      expect(Object.keys(message.apns.payload.aps)).toEqual(['content-available'])
+    }
+  })
+
   it('that FCM knows no more is forgotten, and no other', async () => {
     const world = await pushWorld('alice', 'bob')
     const [gone, invalid, kept] = [unique('gone'), unique('invalid'), unique('kept')]
@@ -133,6 +165,52 @@ describe('a device of FCM', () => {
     })
     await own.query(`update notification_providers set sealed = $2 ${ofFcm}`, [...app, kept?.sealed])
     await soon(() => expect(toFcm(device)).toHaveLength(1))
+  })
+
+  it.each([
+    { status: 403, code: 'PERMISSION_DENIED' },
+    { status: 404, code: 'NOT_FOUND' },
+  ])('is told once the project is mended that FCM refuses: $status $code', async (refusal) => {
+    const world = await pushWorld('alice', 'bob')
+    const device = unique('device')
+    const authToken = await registerFcm(world, 'bob', device)
+    fcm.behave(({ token }) => (token === device ? refusal : undefined))
+    await say(world, 'alice', 'bob', 'hello')
+    const error = `FCM answered ${refusal.status} ${refusal.code}`
+    await soon(async () => {
+      const [log] = await logsOf(world)
+      expect(log).toMatchObject({ error, attempts: expect.any(Number), nextAttemptAtMS: expect.any(Number) })
+    })
+    await soon(async () => {
+      const [row] = await own.query<{ failures: number }>(
+        `select s.failures from notification_senders s
+         join notification_providers p on p.app_id = s.app_id and p.key = s.provider
+         where s.app_id = $1 and p.kind = 'fcm'`,
+        [world.app.appId],
+      )
+      expect(row?.failures).toBeGreaterThan(0)
+    })
+    fcm.behave(() => undefined)
+    await sendNow(own, world)
+    await soon(() => expect(toFcm(device).map(({ status }) => status)).toContain(200))
+    expect(await devicesOf(world, authToken)).toEqual([device])
+  })
+
+  it('of another project is told nothing, and the others are', async () => {
+    const world = await pushWorld('alice', 'bob', 'carol')
+    const [foreign, device] = [unique('foreign'), unique('device')]
+    await registerFcm(world, 'bob', foreign)
+    await registerFcm(world, 'carol', device)
+    fcm.behave(({ token }) => (token === foreign ? { status: 403, code: 'SENDER_ID_MISMATCH' } : undefined))
+    await say(world, 'alice', 'bob', 'hello')
+    await soon(async () => {
+      expect(await logsOf(world, '?success=false')).toMatchObject([
+        { reason: 'PROVIDER_ERROR', error: 'FCM answered 403 SENDER_ID_MISMATCH', attempts: 1 },
+      ])
+    })
+    await say(world, 'alice', 'carol', 'hello')
+    await soon(() => expect(toFcm(device).map(({ status }) => status)).toEqual([200]))
+    fcm.behave(() => undefined)
   })
 
   it('is told later where FCM asks for it', async () => {

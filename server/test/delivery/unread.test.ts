@@ -505,6 +505,116 @@ describe('an explanation', () => {
       ['read', false],
     ])
   })
+
+  const explain = async (world: World, uid: string, messageId: string) =>
+    dataOf(await world.get(`/notifications/v1/explain?uid=${uid}&messageId=${messageId}`))
+  const closed = (gate: string, value: unknown, setBy = 'chat') => [{ gate, value, setBy, passes: false }]
+
+  it('of a message that an e-mail does not list says why, and nothing of the e-mail', async () => {
+    const { world, endpoint } = await mailWorld('alice', 'bob')
+    await say(world, 'bob', 'alice', 'hi')
+    await waitForWindows(world, 'email alice')
+    const one = await say(world, 'alice', 'bob', 'one')
+    await waitForWindows(world, 'email alice', 'email bob')
+    const two = await say(world, 'alice', 'bob', 'two')
+    const custom = { receiver: 'bob', receiverType: 'user', category: 'custom', type: 'dice' }
+    const silent = dataOf(
+      await world.post('/messages', { ...custom, data: { customData: { eyes: 6 } } }, { as: 'alice' }),
+    )
+    const three = await say(world, 'alice', 'bob', 'three')
+    dataOf(await world.delete(`/messages/${two.id}`, {}, { as: 'alice' }))
+    await whenPlanned(own, world)
+    const expectThem = async (outcome: object) => {
+      const told = { notifications: [expect.objectContaining({ channel: 'email', ...outcome })] }
+      expect(await explain(world, 'bob', one.id)).toMatchObject(told)
+      expect(await explain(world, 'bob', three.id)).toMatchObject(told)
+      const none = { uid: 'bob', notifications: [] }
+      expect(await explain(world, 'bob', two.id)).toEqual({
+        ...{ ...none, unplanned: 'DELETED', gates: closed('message', 'deleted') },
+      })
+      expect(await explain(world, 'bob', silent.id)).toEqual({
+        ...{ ...none, unplanned: 'NOT_NOTIFYING', gates: closed('sendNotification', false) },
+      })
+      expect(await explain(world, 'alice', one.id)).toEqual({
+        ...{ ...none, uid: 'alice', unplanned: 'OWN_ACTION', gates: closed('sender', 'alice') },
+      })
+    }
+    await expectThem({ attempts: 0 })
+    await endWindows(own, world)
+    await soon(() => expect(told(endpoint)).toContain('bob: one, three'))
+    await soon(async () => expect(await outcomes(world, '?channel=email&receiver=bob')).toEqual(['bob sent']))
+    await expectThem({ success: true })
+  })
+
+  it('of a message that was read before the others says that it is not listed', async () => {
+    const { world, endpoint } = await mailWorld('alice', 'bob')
+    const one = await say(world, 'alice', 'bob', 'one')
+    await waitForWindows(world, 'email bob')
+    await read(world, 'bob', '/users/alice/conversation/read')
+    const two = await say(world, 'alice', 'bob', 'two')
+    await whenPlanned(own, world)
+    await endWindows(own, world)
+    await soon(() => expect(told(endpoint)).toEqual(['bob: two']))
+    await soon(async () => expect(await outcomes(world)).toEqual(['bob sent']))
+    expect(await explain(world, 'bob', one.id)).toEqual({ uid: 'bob', notifications: [], unplanned: 'NOT_LISTED' })
+    expect((await explain(world, 'bob', two.id)).notifications).toMatchObject([{ success: true }])
+  })
+
+  it('of a message that a preference stopped has that alone, whatever e-mail came of others', async () => {
+    const { world } = await mailWorld('alice', 'bob')
+    await createGroup(world, 'team', 'alice', { participants: ['bob'] })
+    await choose(world, 'bob', { groupPreferences: { groupMessages: 3 } })
+    await sayInGroup(world, 'alice', 'team', 'you <@uid:bob>')
+    await waitForWindows(world, 'email bob')
+    const stopped = await sayInGroup(world, 'alice', 'team', 'all')
+    await soon(async () => expect(await outcomes(world)).toContain('bob MESSAGES_PREFERENCE'))
+    await sayInGroup(world, 'alice', 'team', '<@uid:bob> again')
+    await whenPlanned(own, world)
+    const expectIt = async () =>
+      expect((await explain(world, 'bob', stopped.id)).notifications).toMatchObject([{ reason: 'MESSAGES_PREFERENCE' }])
+    await expectIt()
+    await endWindows(own, world)
+    await soon(async () => expect(await outcomes(world)).toContain('bob sent'))
+    await expectIt()
+  })
+
+  it('of a message that moderation holds tells nothing of the e-mail that goes on without it', async () => {
+    const { world, endpoint } = await mailWorld('alice', 'bob')
+    const removeRules = addRules(world)
+    try {
+      await say(world, 'alice', 'bob', 'one')
+      await waitForWindows(world, 'email bob')
+      const held = await say(world, 'alice', 'bob', 'bad')
+      await say(world, 'alice', 'bob', 'two')
+      await whenPlanned(own, world)
+      await endWindows(own, world)
+      await soon(() => expect(told(endpoint)).toEqual(['bob: one, two']))
+      expect(await explain(world, 'bob', held.id)).toEqual({ uid: 'bob', notifications: [], unplanned: 'HELD' })
+    } finally {
+      removeRules()
+    }
+  })
+
+  it('says of each channel by which there is nothing why', async () => {
+    const { world } = await mailWorld('alice', 'bob', 'carol')
+    const pushes = await open()
+    await setUpCustomPush(world, pushes.url)
+    await createGroup(world, 'team', 'alice', { participants: ['bob', 'carol'] })
+    dataOf(await patch(world, `/apps/${world.app.name}/settings`, { emailGroupSize: 2 }))
+    const large = await sayInGroup(world, 'alice', 'team', 'hello')
+    await soon(() => expect(pushes.received).toHaveLength(2))
+    await whenPlanned(own, world)
+    const noSms = { channel: 'sms', unplanned: 'NO_PROVIDER', gates: closed('provider', false, 'app') }
+    expect(await explain(world, 'bob', large.id)).toMatchObject({
+      notifications: [{ channel: 'push' }],
+      channels: [{ channel: 'email', unplanned: 'GROUP_TOO_LARGE', gates: closed('emailGroupSize', 2, 'app') }, noSms],
+    })
+    const { id } = await say(world, 'alice', 'bob', 'hello')
+    await waitForWindows(world, 'email bob')
+    const both = await explain(world, 'bob', id)
+    expect(both.notifications.map(({ channel }: { channel: string }) => channel).sort()).toEqual(['email', 'push'])
+    expect(both.channels).toEqual([noSms])
+  })
 })
 
 describe('a preview', () => {

@@ -17,7 +17,7 @@ const NotificationGate = Type.Object(
   {
     gate: Type.String({
       description:
-        'messages, replies, ...; dnd, mute, schedule, privacyTemplate, blocks, online, read; of e-mail and SMS also window, quota, address, unsubscribed; when it was about to be sent also timeToLive, membership, message, account, device, shown. Where nothing was planned: provider, sender, membership, account, pushGroupSize, emailGroupSize, smsGroupSize, messages, replies, ..., device, shown',
+        'messages, replies, ...; dnd, mute, schedule, privacyTemplate, blocks, online, read; of e-mail and SMS also window, quota, address, unsubscribed; when it was about to be sent also timeToLive, membership, message, account, device, shown. Where nothing was planned: provider, sender, membership, account, pushGroupSize, emailGroupSize, smsGroupSize, messages, replies, ..., device, shown, sendNotification, category, message',
     }),
     value: Type.Union([Type.String(), Type.Number(), Type.Boolean()], { description: 'What it said' }),
     setBy: oneOf('user', 'app', 'default', 'chat'),
@@ -27,10 +27,13 @@ const NotificationGate = Type.Object(
 )
 export type NotificationGate = Static<typeof NotificationGate>
 
-/** Why a user is in no log of an event. */
+/** Why a user is in no log of an event, or in none of one channel. */
 export const unplannedReasons = [
   'ERASED',
   'HELD',
+  'DELETED',
+  'HIDDEN',
+  'NOT_NOTIFYING',
   'NO_EVENT',
   'NO_PROVIDER',
   'OWN_ACTION',
@@ -39,10 +42,15 @@ export const unplannedReasons = [
   'GROUP_TOO_LARGE',
   'NOT_CHOSEN',
   'NO_DEVICE',
+  'MESSAGES_ONLY',
   'NOTHING_SHOWN',
+  'NOT_LISTED',
   'NOT_PLANNED',
 ] as const
 export type UnplannedReason = (typeof unplannedReasons)[number]
+
+const unplanned = (description: string) =>
+  Type.Unsafe<UnplannedReason>({ type: 'string', enum: [...unplannedReasons], description })
 
 const Explanation = Type.Object(
   {
@@ -52,20 +60,36 @@ const Explanation = Type.Object(
         { ...NotificationLog.properties, gates: Type.Array(NotificationGate) },
         { additionalProperties: false },
       ),
-      { description: 'One for each event and device, oldest first: what was looked at, and what became of it' },
+      {
+        description:
+          'One for each event and device, oldest first: what was looked at, and what became of it. An e-mail or SMS is here if it lists the message, or may do so when its window ends; it was decided by the newest message that it lists',
+      },
     ),
     unplanned: Type.Optional(
-      Type.Unsafe<UnplannedReason>({
-        type: 'string',
-        enum: [...unplannedReasons],
-        description:
-          'Only without notifications. ERASED: the message was removed for good. HELD: moderation holds it. NO_EVENT: no event of it is in the log. NO_PROVIDER: the app has none that is enabled. OWN_ACTION: they did it themselves. NOT_A_PARTICIPANT, DEACTIVATED: as things are now. GROUP_TOO_LARGE: the group has more members than the setting pushGroupSize. NOT_CHOSEN: only who chose so is told of this. NO_DEVICE: no device is registered. NOTHING_SHOWN: an edit or a deletion of a message that was not sent to any device. NOT_PLANNED: it was not planned then, or is waiting for it',
-      }),
+      unplanned(
+        'Only without notifications. ERASED: the message was removed for good. HELD: moderation holds it. DELETED: it is deleted. HIDDEN: it is hidden from the user. NOT_NOTIFYING: nobody is notified of such a message, of a custom one without `data.sendNotification: true`. NO_EVENT: no event of it is in the log. NO_PROVIDER: the app has none that is enabled. OWN_ACTION: they did it themselves. NOT_A_PARTICIPANT, DEACTIVATED: as things are now. GROUP_TOO_LARGE: the group has more members than the setting pushGroupSize, emailGroupSize or smsGroupSize. NOT_CHOSEN: only who chose so is told of this. NO_DEVICE: no device is registered. MESSAGES_ONLY: e-mails and SMS tell of new messages only. NOTHING_SHOWN: an edit or a deletion of a message that was not sent to any device. NOT_LISTED: an e-mail or SMS about the conversation was decided without the message: it was read by then, or not wanted. NOT_PLANNED: it was not planned then, or is waiting for it',
+      ),
     ),
     gates: Type.Optional(
       Type.Array(NotificationGate, {
         description: 'Only with `unplanned`: what stopped it before anything was planned',
       }),
+    ),
+    channels: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            channel: oneOf(...channels),
+            unplanned: unplanned('As the other `unplanned`'),
+            gates: Type.Optional(Type.Array(NotificationGate)),
+          },
+          { additionalProperties: false },
+        ),
+        {
+          description:
+            'Only with notifications: why there are none by the other channels. Absent where nothing else may be told of the message',
+        },
+      ),
     ),
   },
   { additionalProperties: false },
@@ -79,7 +103,7 @@ export const explainNotification = defineOperation({
   path: '/notifications/v1/explain',
   summary: 'Explain why a user was notified of a message or an event, or was not',
   description:
-    'Give `messageId` or `eventId` (as in `GET /events`). Every gate is listed with its value at that time. Of a message that is deleted or hidden from the user, only that gate is told.',
+    'Give `messageId` or `eventId` (as in `GET /events`). Every gate is listed with its value at that time. Of a message that is deleted, held by moderation or hidden from the user, only that gate is told.',
   query: Type.Object({
     uid: Type.String({ minLength: 1, maxLength: 100 }),
     messageId: Type.Optional(MessageIdIn),

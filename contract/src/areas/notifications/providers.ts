@@ -140,7 +140,10 @@ const fcmMembers = {
   notificationInPayload: Type.Optional(
     Type.Object(
       { ios: Type.Optional(Pair), android: Type.Optional(Pair), web: Type.Optional(Pair) },
-      { description: 'Whether a push has the key `notification`, which the system shows by itself. Default false' },
+      {
+        description:
+          'Whether a push has the key `notification`, which the system shows by itself. Default `true` for ios, else `false`. Without it, iPhones wake the app in the background, a few times an hour at most',
+      },
     ),
   ),
 }

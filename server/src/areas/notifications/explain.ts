@@ -1,16 +1,19 @@
-import { ApiError, type Explanation, type NotificationGate, type NotificationLog } from '@parley/contract'
+import {
+  type Channel,
+  channels,
+  type Explanation,
+  type NotificationGate,
+  type NotificationLog,
+  type UnplannedReason,
+} from '@parley/contract'
 import { sql } from 'kysely'
 import type { App } from '../../chat/identity.ts'
-import { readMessages } from '../../chat/messages/rows.ts'
-import { isHeld } from '../../chat/messages/traits.ts'
 import type { StoredGate } from '../../chat/notifications/decide.ts'
-import { notHeldIn } from '../../chat/sight/participation.ts'
-import { identifyViewer, readVisible } from '../../chat/sight/sight.ts'
 import { requireUser } from '../../chat/users/require.ts'
 import type { Context } from '../../context.ts'
 import { appKey } from '../../store/app-key.ts'
-import type { Queryable } from '../../store/database.ts'
-import { type Fragment, statement } from '../../store/statement.ts'
+import type { Fragment } from '../../store/statement.ts'
+import { type ExplainedMessage, readExplained, readWithheld } from './explained-message.ts'
 import { selectLogs } from './logs.ts'
 
 /** What is to be explained: everything about a message, or one event. */
@@ -20,54 +23,112 @@ export interface Asked {
   readonly eventId: number | undefined
 }
 
+/** A row of the log with what an answer does not show. */
+interface Found {
+  readonly log: NotificationLog
+  readonly row: {
+    readonly gates: readonly StoredGate[]
+    /** Of an e-mail or SMS: the message that opened its window. */
+    readonly openedId: number | null
+    /** Of one that was decided: what it is about; of what takes back: what that was. */
+    readonly messages: readonly number[] | null
+  }
+}
+
 /** Why a user was notified, or was not. @throws 404 `ERR_UID_NOT_FOUND`, `ERR_MESSAGE_ID_NOT_FOUND` */
 export async function explain(context: Context, app: App, asked: Asked): Promise<Explanation> {
   const { database } = context
-  const { uid } = await requireUser(database, app.appId, asked.uid)
-  const kept = asked.messageId === undefined ? 'there' : await requireMessage(database, app.appId, asked.messageId)
-  if (kept === 'purged') return { uid, notifications: [], unplanned: 'ERASED' }
-  const about =
-    asked.messageId === undefined ? sql`d.event = ${asked.eventId}` : aboutMessage(app.appId, asked.messageId)
-  const rows = await selectLogs<{ gates: readonly StoredGate[] }>(
+  const { appId } = app
+  const { uid } = await requireUser(database, appId, asked.uid)
+  const message = await readExplained(database, appId, asked)
+  if (message?.isPurged === true) return { uid, notifications: [], unplanned: 'ERASED' }
+  const about = asked.messageId === undefined ? sql`d.event = ${asked.eventId}` : aboutMessage(appId, asked.messageId)
+  const rows: readonly Found[] = await selectLogs<Found['row']>(
     database,
-    [sql`d.app_id = ${appKey(app.appId)}`, sql`d.uid = ${uid}`, about],
-    { ascending: true, limit: 200, also: sql`, d.gates` },
+    [sql`d.app_id = ${appKey(appId)}`, sql`d.uid = ${uid}`, about],
+    { ascending: true, limit: 200, also: sql`, d.gates, d.opened_id as "openedId", d.messages` },
   )
-  const withheld = await readWithheld(context, app.appId, uid, rows)
-  const notifications = rows.map(({ log, row }) => {
-    const gate = withheld.get(log.messageId ?? 0)
-    if (gate === undefined || isOfDeletion(log)) return { ...log, gates: row.gates.map(showGate) }
-    const { answer: _, error: _error, ...shown } = log
-    return { ...shown, gates: [gate] }
-  })
-  if (notifications.length > 0) return { uid, notifications }
-  if (kept === 'held') return { uid, notifications, unplanned: 'HELD' }
-  const { reason, gates } = await context.notifications.whyUnplanned(app, { ...asked, uid })
-  return { uid, notifications, unplanned: reason, ...(gates.length > 0 && { gates: gates.map(showGate) }) }
+  const named = rows.flatMap(({ log }) => log.messageId ?? [])
+  const withheld = await readWithheld(context, appId, uid, message === undefined ? named : [...named, message.id])
+  const subject = message && { ...message, isOwn: message.sender === uid, gate: withheld.get(message.id) }
+  const told = subject === undefined ? rows : rows.filter((one) => isAbout(one, subject, rows))
+  const notifications = told.map((one) => show(one, subject, withheld))
+  const whyNot = async (channel?: Channel) => {
+    const why = await whyUnplanned(context, app, { ...asked, uid, channel }, subject?.gate)
+    const isLeftOut = rows.some(({ log, row }) => isDecided(row) && (channel ?? log.channel) === log.channel)
+    return why.unplanned === 'NOT_PLANNED' && isLeftOut ? { unplanned: 'NOT_LISTED' as const } : why
+  }
+  if (notifications.length === 0) return { uid, notifications, ...(await whyNot()) }
+  if (subject?.gate !== undefined) return { uid, notifications }
+  const others = channels.filter((channel) => notifications.every((one) => one.channel !== channel))
+  const unplanned = await Promise.all(others.map(async (channel) => ({ channel, ...(await whyNot(channel)) })))
+  return { uid, notifications, ...(unplanned.length > 0 && { channels: unplanned }) }
+}
+
+/** The message that is asked about. */
+interface Subject extends ExplainedMessage {
+  /** Who is asked about wrote it. */
+  readonly isOwn: boolean
+  /** All that may be told of it; undefined: it is there, and they see it. */
+  readonly gate: NotificationGate | undefined
+}
+
+/**
+ * Whether a row is about a message. An e-mail or SMS is about what it listed; while its window is open, about whatever will be
+ * looked at then, but for what was stopped as it came.
+ */
+function isAbout({ log, row }: Found, { id, isOwn, gate, mayBeListed }: Subject, rows: readonly Found[]): boolean {
+  if (row.openedId === null) return true
+  if (isOwn) return false
+  if (row.messages !== null) return row.messages.includes(id)
+  const isStopped = rows.some((one) => one.row.openedId === null && one.log.channel === log.channel)
+  return mayBeListed && gate === undefined && !isStopped
+}
+
+/** Whether it is an e-mail or SMS whose messages are known. */
+function isDecided({ openedId, messages }: Found['row']): boolean {
+  return openedId !== null && messages !== null
 }
 
 const isOfDeletion = ({ trigger }: NotificationLog) => trigger === 'message_deleted'
 
-/** Of a message that is deleted, held by moderation, or hidden from the user, nothing is said but that: the one gate that says so. */
-async function readWithheld(
-  { database, policies }: Context,
-  appId: number,
-  uid: string,
-  rows: ReadonlyArray<{ readonly log: NotificationLog }>,
-): Promise<ReadonlyMap<number, NotificationGate>> {
-  const ids = new Set(rows.flatMap(({ log }) => log.messageId ?? []))
-  const messages = ids.size === 0 ? [] : [...(await readMessages(database, appId, [...ids])).values()]
-  const visible = await readVisible(database, appId, await identifyViewer(database, policies, appId, uid), messages)
-  const gateOf = (value: string): NotificationGate => ({ gate: 'message', value, setBy: 'chat', passes: false })
-  return new Map(
-    messages.flatMap((message) => {
-      const { id, deletedAt } = message
-      if (isHeld(message)) return [[id, gateOf('held')]]
-      if (deletedAt !== null) return [[id, gateOf('deleted')]]
-      return visible.has(id) ? [] : [[id, gateOf('hidden')]]
-    }),
-  )
+/** Of what may not be told the one gate that says so. What an e-mail or SMS was decided by is of all that it lists. */
+function show(
+  { log, row }: Found,
+  subject: Subject | undefined,
+  withheld: ReadonlyMap<number, NotificationGate>,
+): Explanation['notifications'][number] {
+  const gates = row.gates.map(showGate)
+  const ofNamed = withheld.get(log.messageId ?? 0)
+  const gate = row.openedId === null || subject === undefined ? ofNamed : subject.gate
+  if (isOfDeletion(log) || (gate ?? ofNamed) === undefined) return { ...log, gates }
+  const { answer: _, error: _error, ...shown } = log
+  return { ...shown, gates: gate === undefined ? gates : [gate] }
 }
+
+/** Why nothing was planned, by one channel or at all. Of a message of which nothing may be told, that; else only what is said of its user. */
+async function whyUnplanned(
+  { notifications }: Context,
+  app: App,
+  asked: Asked & { readonly channel: Channel | undefined },
+  gate: NotificationGate | undefined,
+): Promise<Pick<Explanation, 'gates'> & Required<Pick<Explanation, 'unplanned'>>> {
+  if (gate?.value === 'held') return { unplanned: 'HELD' }
+  const { reason, gates } = await notifications.whyUnplanned(app, asked)
+  if (gate !== undefined && !ofUsers.includes(reason)) {
+    return { unplanned: gate.value === 'deleted' ? 'DELETED' : 'HIDDEN', gates: [gate] }
+  }
+  return { unplanned: reason, ...(gates.length > 0 && { gates: gates.map(showGate) }) }
+}
+
+/** Reasons that say nothing of the message. */
+const ofUsers: readonly UnplannedReason[] = [
+  'NO_PROVIDER',
+  'NO_EVENT',
+  'OWN_ACTION',
+  'NOT_A_PARTICIPANT',
+  'DEACTIVATED',
+]
 
 /** What is of a message, its taking back, and the e-mails and SMS about what was unread when it came. */
 function aboutMessage(appId: number, id: number): Fragment {
@@ -85,17 +146,4 @@ function aboutMessage(appId: number, id: number): Fragment {
 /** @returns a gate as answers show it; whoever is muted for ever is muted: true */
 export function showGate([gate, value, setBy, passes]: StoredGate): NotificationGate {
   return { gate, value: value ?? true, setBy, passes }
-}
-
-const selectMessage = statement(`
-  select case when purged then 'purged' when ${notHeldIn('messages')} then 'there' else 'held' end as kept
-  from messages
-  where app_id = $1
-  and id = $2`)
-
-/** What there is of a message; purged: its place in the history only. @throws 404 `ERR_MESSAGE_ID_NOT_FOUND` */
-async function requireMessage(on: Queryable, appId: number, id: number): Promise<'there' | 'held' | 'purged'> {
-  const [found] = await on.query<{ kept: 'there' | 'held' | 'purged' }>(selectMessage, [appId, id])
-  if (found === undefined) throw new ApiError('ERR_MESSAGE_ID_NOT_FOUND', `There is no message with the id ${id}.`)
-  return found.kept
 }

@@ -8,6 +8,7 @@ import { sendTimeoutMs } from './endpoints.ts'
 import { fit } from './fit.ts'
 import { signJwt } from './jwt.ts'
 import { createProviderClient } from './provider-client.ts'
+import type { Notification } from './render.ts'
 import type { SendAttempt } from './results.ts'
 import type { Push } from './senders.ts'
 
@@ -152,7 +153,9 @@ function judge(
     return { outcome: 'failed', error, isProviderWell: true }
   // The APNs key or the Web Push credentials of the project: our token is good, and so is the way to other kinds of devices.
   if (status === 401 && code === 'THIRD_PARTY_AUTH_ERROR') return { outcome: 'failed', error, isProviderWell: true }
-  const mayPass = status === 401 || status === 408 || status === 429 || status >= 500
+  // A token of another project is one device. All other 403 and 404 are about the project: its API, the role of its account, its name.
+  const refusesProject = (status === 403 && code !== 'SENDER_ID_MISMATCH') || status === 404
+  const mayPass = refusesProject || status === 401 || status === 408 || status === 429 || status >= 500
   return { outcome: mayPass ? 'failed' : 'refused', error }
 }
 
@@ -181,14 +184,18 @@ function errorOf(text: string): { code: string; message: string; isOfProject: bo
   }
 }
 
-/** All data are strings. There is no collapse key: FCM allows bursts of 20 with one; the tag replaces what is shown. */
+/**
+ * All data are strings. There is no collapse key: FCM allows bursts of 20 with one; the tag replaces what is shown. Only the app shows
+ * what has no `notification`: that of Android does at once, that of an iPhone when it is woken in the background, which iOS does a few
+ * times an hour. So iPhones show by themselves where nothing else is chosen.
+ */
 function messageFor(target: FcmTarget, { token, platform, expiresAt }: FcmDevice, notification: Push): object {
   const os = /_android$/.test(platform) ? 'android' : /_ios$/.test(platform) ? 'ios' : 'web'
   const seconds = Math.max(0, Math.floor((expiresAt - Date.now()) / 1000))
   if (notification.action === 'read') return quietMessage(token, os, { seconds, expiresAt }, notification)
-  const { title, body, tag, sound, unread, action } = notification
+  const { title, body, tag, sound, action } = notification
   const isQuiet = action !== undefined
-  const showsItself = target.notificationInPayload[os]?.chat === true
+  const showsItself = target.notificationInPayload[os]?.chat ?? os === 'ios'
   return {
     token,
     data: asStrings(detailsOf(notification)),
@@ -201,20 +208,7 @@ function messageFor(target: FcmTarget, { token, platform, expiresAt }: FcmDevice
       },
     }),
     ...(os === 'ios' && {
-      apns: {
-        headers: {
-          'apns-collapse-id': collapseIdOf(tag),
-          'apns-expiration': String(Math.floor(expiresAt / 1000)),
-          'apns-priority': '10',
-        },
-        payload: {
-          aps: {
-            ...{ badge: unread, sound, 'mutable-content': 1 },
-            ...(action === 'deleted' && { 'content-available': 1 }),
-            ...(isQuiet && { 'interruption-level': 'passive' }),
-          },
-        },
-      },
+      apns: showsItself ? shownByIos(notification, expiresAt) : wakingIos(notification, expiresAt),
     }),
     ...(os === 'web' && {
       webpush: {
@@ -223,6 +217,31 @@ function messageFor(target: FcmTarget, { token, platform, expiresAt }: FcmDevice
       },
     }),
   }
+}
+
+function shownByIos({ tag, unread, sound, action }: Notification, expiresAt: number): object {
+  return {
+    headers: { ...headersOf(tag, expiresAt), 'apns-priority': '10' },
+    payload: {
+      aps: {
+        ...{ badge: unread, sound, 'mutable-content': 1 },
+        ...(action === 'deleted' && { 'content-available': 1 }),
+        ...(action !== undefined && { 'interruption-level': 'passive' }),
+      },
+    },
+  }
+}
+
+/** For Apple nothing but `content-available` makes a push that wakes the app; FCM refuses one without an alert whose priority is 10. */
+function wakingIos({ tag }: Notification, expiresAt: number): object {
+  return {
+    headers: { ...headersOf(tag, expiresAt), 'apns-priority': '5', 'apns-push-type': 'background' },
+    payload: { aps: { 'content-available': 1 } },
+  }
+}
+
+function headersOf(tag: string, expiresAt: number) {
+  return { 'apns-collapse-id': collapseIdOf(tag), 'apns-expiration': String(Math.floor(expiresAt / 1000)) }
 }
 
 /** Wakes the app, which removes what it shows; the system shows nothing, but for the badge of iOS. */

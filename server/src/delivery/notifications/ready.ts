@@ -12,6 +12,8 @@ export interface Ready extends DueNotification {
   readonly chain: string | undefined
   /** Undefined: what it is about is gone. */
   readonly rendered: Rendered | undefined
+  /** Milliseconds of this process's clock. */
+  readonly readyAt: number
   /** Where it was handed over, and has never waited. */
   readonly flight?: Flight
 }
@@ -30,5 +32,5 @@ export function makeReady(
   rendered: Rendered | undefined,
   more?: Pick<Ready, 'id' | 'flight'>,
 ): Ready {
-  return Object.assign(due, { chain: chainOf(due), rendered }, more)
+  return Object.assign(due, { chain: chainOf(due), rendered, readyAt: performance.now() }, more)
 }

@@ -13,6 +13,7 @@ import { type AttemptOptions, attempt, type Sendable } from './attempt.ts'
 import { type DueNotification, selectDue } from './due.ts'
 import { providerEndpoints } from './endpoints.ts'
 import { type Flight, takeOverFlights } from './flights.ts'
+import type { Freshness } from './freshness.ts'
 import type { NotificationMetrics } from './metrics.ts'
 import { makeReady, type Ready, type Rendered, type SendingHands } from './ready.ts'
 import { renderNotifications } from './render.ts'
@@ -31,9 +32,10 @@ export interface SendOptions extends UnreadOptions, AttemptOptions {
   readonly seats: Seats
   /** Where those who plan find who sends. */
   readonly hands: SendingHands
+  readonly freshness: Freshness
 }
 
-/** Enough that none of those who send waits while the next portion is read. */
+/** Enough that none of those who send waits while the next portion is read; by a provider that is slow, fewer are read. */
 const room = 400
 /** What replaces something that is just being sent waits for so long. */
 const laterMs = 500
@@ -58,6 +60,7 @@ interface Target {
   readonly enabled: boolean
   readonly width: number
   readonly batch: number | undefined
+  readonly room: number
   readonly unwritten: number | undefined
   readonly kind: string
   readonly app: App
@@ -104,7 +107,9 @@ function beginRound(options: SendOptions, key: EndpointKey): Round<OpenRow, Targ
       }
       const { app, sender } = last
       const { width, unwritten, batch } = sender
-      return { enabled: row.enabled, width, unwritten, batch: batch?.size, kind: row.kind, app, provider: row, sender }
+      const room = options.freshness.roomOf(key.endpoint, width * (batch?.size ?? 1))
+      const paced = { enabled: row.enabled, width, room, unwritten, batch: batch?.size }
+      return { ...paced, kind: row.kind, app, provider: row, sender }
     },
     async read({ app, provider }, { except, limit }) {
       const atOnce = provider.channel === 'push' ? limit : Math.min(limit, unreadAtOnce)
@@ -189,6 +194,11 @@ function unsent({ id, attempts, rendered }: Ready): SendResult {
   return { id, status, reason, attempts, ...(gates && { gates }) }
 }
 
+/** What is due again at once. */
+function untried({ id, attempts }: Pick<Ready, 'id' | 'attempts'>): SendResult {
+  return { id, status: 'pending', dueIn: 0, attempts }
+}
+
 async function attemptNotifications(
   options: SendOptions,
   target: Target,
@@ -198,8 +208,9 @@ async function attemptNotifications(
   const sendable: Sendable[] = []
   for (const due of all) {
     const { rendered } = due
-    if (typeof rendered === 'object' && 'told' in rendered) sendable.push({ due, told: rendered.told })
-    else results.push(unsent(due))
+    if (typeof rendered !== 'object' || !('told' in rendered)) results.push(unsent(due))
+    else if (options.freshness.isStale(due)) results.push(untried(due))
+    else sendable.push({ due, told: rendered.told })
   }
   if (!isSome(sendable)) return { results }
   const { attempts, ofProvider } = await attempt(options, target, sendable)
@@ -208,9 +219,10 @@ async function attemptNotifications(
   for (const [i, { due }] of sendable.entries()) {
     const made = attempts[i]
     if (made !== undefined) results.push(nextStep(due, made, options.now(), random))
-    else results.push({ id: due.id, status: 'pending', dueIn: 0, attempts: due.attempts })
+    else results.push(untried(due))
   }
   const wasCalled = ofProvider !== undefined && ofProvider.outcome !== 'postponed'
+  if (wasCalled) options.freshness.took(target.provider.key, ofProvider.durationMs)
   if (target.sender.hasOwnBreakers === true || !wasCalled) return { results }
   const { outcome, retryAfter, isProviderWell } = ofProvider
   // Every refusal is about one device.

@@ -14,6 +14,7 @@ import { createPace } from '../outbound/pace.ts'
 import { createSeats } from '../outbound/seats.ts'
 import { createWakes } from '../outbound/wakes.ts'
 import { withConnectionOfResults, withOwnConnections } from './connections.ts'
+import { createFreshness } from './freshness.ts'
 import type { NotificationMetrics } from './metrics.ts'
 import { createTokenOpener } from './opened-tokens.ts'
 import { planWhileAsked } from './planner.ts'
@@ -72,6 +73,7 @@ export function createNotificationWork(options: NotificationWorkOptions): Notifi
     ...{ policies, settings, notificationSettings, now, log: options.log, secrets, senders, tracing },
     ...{ metrics: options.metrics, openToken: createTokenOpener(secrets), fileLinks: options.fileLinks },
     ...{ wakes, hands, pace: createPace(options.demand, leastPushesPerSecond), seats: createSeats(mostWaiting) },
+    freshness: createFreshness(),
     ...{ publicUrl: config.publicUrl, replyMailbox: config.mailReplies?.address },
   }
   const planning = {

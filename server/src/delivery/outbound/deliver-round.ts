@@ -13,7 +13,7 @@ export interface DeliverOptions {
   readonly firstDelayMs: number
   /** The longest time for which an endpoint that fails is left alone; a minute without it. */
   readonly maxPauseMs?: number
-  /** Deliveries that are read ahead. */
+  /** Deliveries that are read ahead at most. */
   readonly room: number
   /** Has what becomes due looked at as soon as this process knows of it. @returns ends that */
   readonly onDue?: (look: () => void) => () => void
@@ -96,14 +96,20 @@ export async function deliver<
     },
     { batchMs: resultsMs, enough: mostUnwritten / 2 },
   )
+  const roomNow = () => Math.min(room, target?.room ?? room)
+  /** With so many left it is time to read more: half of those that wait, so that none of those who send does. */
+  const fewNow = () => {
+    const atOnce = queue.width * queue.batch
+    return target?.room === undefined || atOnce >= roomNow() ? roomNow() / 2 : (atOnce + roomNow()) / 2
+  }
   const mustStop = () => signal.aborted || isOver || putOffMs > 0 || breaker.pauseMs > 0 || performance.now() > turnEnds
 
   const queue = createKeyedQueue<Item>(1, async (items) => {
     const to = target
     const turn = mustStop() ? undefined : pace.turn()
     if (turn !== undefined) await turn
-    const room = mustStop() ? undefined : results.room(to?.unwritten ?? mostUnwritten)
-    if (room !== undefined) await room
+    const writing = mustStop() ? undefined : results.room(to?.unwritten ?? mostUnwritten)
+    if (writing !== undefined) await writing
     if (mustStop() || !lease.isHeld || !to?.enabled) {
       // What is left out is read again by whoever goes on, so this one ends, also where an endpoint turns out to be well after all.
       isOver = true
@@ -144,7 +150,7 @@ export async function deliver<
       get room() {
         const isWell =
           !isClosed && breaker.health.failures === 0 && target?.enabled === true && lease.isHeld && !mustStop()
-        return isWell ? Math.max(0, room - queue.size) : 0
+        return isWell ? Math.max(0, roomNow() - queue.size) : 0
       },
       take(items) {
         if (!isClosed) add(items)
@@ -192,7 +198,7 @@ export async function deliver<
       queue.width = breaker.isProbing ? 1 : target.width
       queue.batch = target.batch ?? 1
 
-      const limit = (breaker.isProbing ? 1 : room) - queue.size
+      const limit = (breaker.isProbing ? 1 : roomNow()) - queue.size
       const due = limit <= 0 ? [] : await round.read(target, { except: [...underWay], limit })
       add(due)
       const isIdle = due.length === 0 && queue.size === 0
@@ -214,7 +220,7 @@ export async function deliver<
       const looking = delay(isFull ? lookWhenFullMs : lookMs, undefined, { signal: pause.signal }).catch(() => {})
       // Whoever is told of what becomes due need not look for it just because all at hand is done.
       const isTold = isIdle || (onDue !== undefined && !isFull)
-      const isEnough = isTold ? undefined : queue.until(isFull && !breaker.isProbing ? room / 2 : 0)
+      const isEnough = isTold ? undefined : queue.until(isFull && !breaker.isProbing ? fewNow() : 0)
       await (isEnough === undefined ? looking : Promise.race([isEnough, looking]))
       waiting = undefined
       pause.abort()

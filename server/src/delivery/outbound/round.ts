@@ -52,6 +52,8 @@ export interface AnyTarget {
   readonly width: number
   /** Deliveries in one attempt; one without it. */
   readonly batch?: number | undefined
+  /** Deliveries that are read ahead, where it does not take many: what was read long ago may be otherwise by now. */
+  readonly room?: number | undefined
   /** Attempts whose outcome may wait to be written, where a repeat does harm: what a kill has made again; 200 without it. */
   readonly unwritten?: number | undefined
 }

@@ -13,6 +13,8 @@ export interface DecidedWindow {
   /** Of the newest message that it is about, else of one that it is not. */
   readonly gates: readonly Gate[]
   readonly told: readonly WindowMessage[]
+  /** The ids of what was decided so: what it is about, else what it is not. Empty where nothing was left. */
+  readonly decided: readonly number[]
 }
 
 export interface DecideOptions {
@@ -45,12 +47,13 @@ export function decideWindow(
   const newest = decided[0]
   // All of it was deleted, or reset.
   if (newest === undefined) {
-    return { ...decidedGone('message', { isInTime: options.now < window.expiresAt }), told: [] }
+    return { ...decidedGone('message', { isInTime: options.now < window.expiresAt }), told: [], decided: [] }
   }
   const [last] = open
-  if (last === undefined) return { ...pick(decided), told: [] }
+  if (last === undefined) return { ...pick(decided), told: [], decided: decided.map(({ message }) => message.id) }
   const reason = isAfterTold(window, last.message) ? undefined : 'ALREADY_TOLD'
-  return { reason, gates: last.gates, told: reason === undefined ? open.map(({ message }) => message) : [] }
+  const about = open.map(({ message }) => message)
+  return { reason, gates: last.gates, told: reason === undefined ? about : [], decided: about.map(({ id }) => id) }
 }
 
 /** What is unread still says more than what was read, which is behind all. */

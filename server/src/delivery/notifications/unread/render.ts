@@ -15,7 +15,7 @@ import { viewerOf } from '../ask-again.ts'
 import type { DueNotification } from '../due.ts'
 import type { RenderOptions } from '../render.ts'
 import { contentOf } from './content.ts'
-import { decideWindow } from './decide-window.ts'
+import { type DecidedWindow, decideWindow } from './decide-window.ts'
 import { type Links, type LinksOptions, linksOf } from './links.ts'
 import { countUnread, countVisible, readWindowMessages, type WindowMessage } from './messages.ts'
 import type { UnreadNotification } from './notification.ts'
@@ -57,7 +57,7 @@ export async function renderUnread(
     options.settings.of(app.appId),
   ])
   const open: OpenWindow[] = []
-  const gatesOf = new Map<number, readonly Gate[]>()
+  const decidedAs = new Map<number, DecidedWindow>()
   const sentNow = new Map<string, number[]>()
   for (const { id, expiresAt } of due) {
     const window = windows.get(id)
@@ -68,8 +68,9 @@ export async function renderUnread(
     } else {
       const sent = sentNow.get(window.uid) ?? []
       const decideOptions = { channel: provider.channel, app: notifications, defaults, now }
-      const { reason, gates, told } = decideWindow(window, messages.get(id) ?? [], sent, decideOptions)
-      gatesOf.set(id, gates)
+      const decided = decideWindow(window, messages.get(id) ?? [], sent, decideOptions)
+      decidedAs.set(id, decided)
+      const { reason, gates, told } = decided
       if (reason !== undefined) rendered.set(id, { lapse: reason, gates })
       else {
         open.push({ window, told })
@@ -80,7 +81,7 @@ export async function renderUnread(
   }
   const shown = await show(options, app.appId, open)
   for (const { window } of open) {
-    const gates = gatesOf.get(window.id) ?? []
+    const { gates = [] } = decidedAs.get(window.id) ?? {}
     if (!shown.has(window.id)) rendered.set(window.id, { lapse: 'NOT_VISIBLE', gates: [...gates, hiddenGate] })
   }
   await settleWindows(
@@ -89,7 +90,8 @@ export async function renderUnread(
     [...windows.keys()].map((id) => ({
       id,
       until: messages.get(id)?.[0],
-      gates: gatesOf.get(id),
+      gates: decidedAs.get(id)?.gates,
+      messages: decidedAs.get(id)?.decided,
     })),
   )
   const tell = open.filter(({ window }) => shown.has(window.id))

@@ -118,6 +118,8 @@ export interface Settled {
   readonly id: number
   readonly until: { readonly sentAt: number; readonly id: number } | undefined
   readonly gates: readonly Gate[] | undefined
+  /** Ids of what it was decided for. */
+  readonly messages: readonly number[] | undefined
 }
 
 const settle = statement(`
@@ -125,8 +127,9 @@ const settle = statement(`
   set until_sent_at = coalesce(d.until_sent_at, w.until_sent_at),
     until_id = coalesce(d.until_id, w.until_id),
     message = coalesce(d.until_id, w.until_id),
-    gates = coalesce(w.gates, d.gates)
-  from json_to_recordset($3::json) as w(id bigint, until_sent_at bigint, until_id bigint, gates json)
+    gates = coalesce(w.gates, d.gates),
+    messages = coalesce(w.messages, d.messages)
+  from json_to_recordset($3::json) as w(id bigint, until_sent_at bigint, until_id bigint, gates json, messages bigint[])
   where d.app_id = $1
   and d.day = 0
   and d.id = any($2::bigint[])
@@ -136,8 +139,8 @@ const settle = statement(`
 /** Before anything is sent, so that a repeat is about the same messages. */
 export async function settleWindows(on: Queryable, appId: number, settled: readonly Settled[]): Promise<void> {
   if (settled.length === 0) return
-  const rows = settled.map(({ id, until, gates }) => ({
-    ...{ id, until_sent_at: until?.sentAt, until_id: until?.id, gates: gates?.map(storedGate) },
+  const rows = settled.map(({ id, until, gates, messages }) => ({
+    ...{ id, until_sent_at: until?.sentAt, until_id: until?.id, gates: gates?.map(storedGate), messages },
   }))
   await on.query(settle, [appId, settled.map(({ id }) => id), JSON.stringify(rows)])
 }
