@@ -3223,7 +3223,7 @@ export interface Calls {
       }
     }
   }
-  /** List all reactions to a message. One row per user and reaction, oldest first. affix=prepend without id returns the newest page. The default limit is 100 rows. */
+  /** List all reactions to a message. One row per user and reaction, oldest first. The permission listReactions decides who sees them; how many gave each reaction is part of the message. affix=prepend without id returns the newest page. The default limit is 100 rows. */
   'GET /messages/{messageId}/reactions': {
     input: {
       /** Message id */

@@ -370,6 +370,30 @@ describe('The permissions of a scope', () => {
   })
 })
 
+it.each([
+  ['scope', { listReactions: 'deny' }, 'groups/g/scopes/participant'],
+  ['scope', { 'listReactions.allowedScopes': 'moderator' }, 'groups/g/scopes/participant'],
+  ['role', { listReactions: 'deny' }, 'roles/narrow'],
+])('Whoever may not see who reacted, by their %s, is told how many did', async (_, permissions, path) => {
+  const world = await createWorld()
+  await createUsers(world, 'alice', 'pete')
+  dataOf(await world.post('/roles', { role: 'narrow', name: 'Narrow' }))
+  if (path.startsWith('roles')) dataOf(await world.put('/users/pete', { role: 'narrow' }))
+  await createGroup(world, 'g', 'alice', { participants: ['pete'] })
+  const { id } = await sayInGroup(world, 'alice', 'g', 'x')
+  for (const uid of ['alice', 'pete']) dataOf(await react(world, uid, id, 'a'))
+  dataOf(await world.put(`/${path}/permissions`, { permissions }))
+  const answer = await world.get(`/messages/${id}/reactions`, { as: 'pete' })
+  expect(answer.status === 403 || rows(answer).length === 0).toBe(true)
+  const counts = [{ reaction: 'a', count: 2, reactedByMe: true }]
+  const seen = async (way: string) => dataOf(await world.get(way, { as: 'pete' }))
+  expect((await seen(`/messages/${id}`)).reactions).toEqual(counts)
+  expect((await seen('/conversations'))[0].lastMessage.reactions).toEqual(counts)
+  for (const filter of ['', '?category=message', '?hasReactions=1']) {
+    expect((await seen(`/groups/g/messages${filter}`)).at(-1).reactions, filter).toEqual(counts)
+  }
+})
+
 it('A user’s token reacts and lists as its user', async () => {
   const { world, message } = await createTalk()
   const { authToken: token } = dataOf(await world.post('/users/bob/auth_tokens', {}))
