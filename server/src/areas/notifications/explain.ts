@@ -1,6 +1,7 @@
-import { ApiError, type Explanation, type NotificationGate, type NotificationLog } from '@parley/contract'
+import type { Explanation, NotificationGate, NotificationLog } from '@parley/contract'
 import { sql } from 'kysely'
 import type { App } from '../../chat/identity.ts'
+import { unknownMessage } from '../../chat/messages/read.ts'
 import { readMessages } from '../../chat/messages/rows.ts'
 import { isHeld } from '../../chat/messages/traits.ts'
 import type { StoredGate } from '../../chat/notifications/decide.ts'
@@ -96,6 +97,6 @@ const selectMessage = statement(`
 /** What there is of a message; purged: its place in the history only. @throws 404 `ERR_MESSAGE_ID_NOT_FOUND` */
 async function requireMessage(on: Queryable, appId: number, id: number): Promise<'there' | 'held' | 'purged'> {
   const [found] = await on.query<{ kept: 'there' | 'held' | 'purged' }>(selectMessage, [appId, id])
-  if (found === undefined) throw new ApiError('ERR_MESSAGE_ID_NOT_FOUND', `There is no message with the id ${id}.`)
+  if (found === undefined) throw unknownMessage(id)
   return found.kept
 }
