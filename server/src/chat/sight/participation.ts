@@ -53,7 +53,21 @@ export function isThereSql(viewer: Fragment | undefined): Fragment {
   return viewer === undefined ? notHeldSql : sql`(${notHeldSql} or m.sender = ${viewer})`
 }
 
-/** The same, asked of a message in memory. @param viewer undefined for the app */
+/**
+ * Of a message `m`: somebody may have its id. It is there for them, or was before moderation took it; of one that is removed for
+ * good nothing tells that it was not.
+ * @param viewer an expression
+ */
+export const wasThereFor = (
+  viewer: string,
+): string => `(${notHeldIn('m')} or m.sender = ${viewer} or m.purged or exists (
+      select from message_moderation k
+      where k.app_id = m.app_id
+      and k.message = m.id
+      and k.was_visible
+    ))`
+
+/** As `isThereSql`, asked of a message in memory. @param viewer undefined for the app */
 export function isThere(viewer: string | undefined, message: Pick<MessageFacts, 'sender' | 'traits'>): boolean {
   return !isHeld(message) || message.sender === viewer
 }
