@@ -2954,7 +2954,7 @@ export interface Calls {
       fromTimestamp?: number
       /** Ignored without fromTimestamp */
       toTimestamp?: number
-      /** Leave out messages of users blocked by the acting user */
+      /** Leave out messages of users blocked by the acting user, also where other messages quote them */
       hideMessagesFromBlockedUsers?: boolean
       hideQuotedMessages?: boolean
       /** Return for each message with a thread whether the acting user follows it */
@@ -3142,7 +3142,7 @@ export interface Calls {
       fromTimestamp?: number
       /** Ignored without fromTimestamp */
       toTimestamp?: number
-      /** Leave out messages of users blocked by the acting user */
+      /** Leave out messages of users blocked by the acting user, also where other messages quote them */
       hideMessagesFromBlockedUsers?: boolean
       hideQuotedMessages?: boolean
       /** Return for each message with a thread whether the acting user follows it */
@@ -3305,7 +3305,7 @@ export interface Calls {
       fromTimestamp?: number
       /** Ignored without fromTimestamp */
       toTimestamp?: number
-      /** Leave out messages of users blocked by the acting user */
+      /** Leave out messages of users blocked by the acting user, also where other messages quote them */
       hideMessagesFromBlockedUsers?: boolean
       hideQuotedMessages?: boolean
       /** Return for each message with a thread whether the acting user follows it */
@@ -4622,7 +4622,7 @@ export interface Calls {
       fromTimestamp?: number
       /** Ignored without fromTimestamp */
       toTimestamp?: number
-      /** Leave out messages of users blocked by the acting user */
+      /** Leave out messages of users blocked by the acting user, also where other messages quote them */
       hideMessagesFromBlockedUsers?: boolean
       hideQuotedMessages?: boolean
       /** Return for each message with a thread whether the acting user follows it */

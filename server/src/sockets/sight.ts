@@ -24,8 +24,8 @@ export interface Shown {
   readonly quoted?: MessageFacts | undefined
 }
 
-/** What somebody is sent of a frame. */
-export type Sight = (uid: string) => 'all' | 'withoutQuote' | 'nothing'
+/** What somebody is sent of a frame. @param hidesBlocked on a socket that hides users whom they have blocked */
+export type Sight = (uid: string, hidesBlocked?: boolean) => 'all' | 'withoutQuote' | 'nothing'
 
 type ScopePermissions = Readonly<Partial<Record<GroupScope, Permissions>>>
 
