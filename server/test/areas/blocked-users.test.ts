@@ -131,7 +131,7 @@ describe('blocking', () => {
     expect(refusal(await world.get('/blockedusers'))).toBe('400 ERR_BAD_REQUEST')
   })
 
-  it('twice, and by many at once, is fine', async () => {
+  it('twice, and by many at the same time, is fine', async () => {
     const world = await createWorld()
     await createUsers(world, 'alice', 'bob', 'carol')
     const answers = await Promise.all(

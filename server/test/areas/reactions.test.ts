@@ -59,7 +59,7 @@ describe('Adding a reaction', () => {
     expect(rows(await world.get(`/messages/${message.id}/reactions`))).toEqual(['bob 👍'])
   })
 
-  it('takes 25 different ones and not one more, even of 26 at once; the same ones stay open to others', async () => {
+  it('takes 25 different ones and not one more, even of 26 at the same time; the same ones stay open to others', async () => {
     const { world, message } = await createTalk()
     const kinds = Array.from({ length: limits.reactionsPerMessage + 1 }, (_, i) => `r${i}`)
     const answers = await Promise.all(kinds.map((kind) => react(world, 'bob', message.id, kind)))
