@@ -24,7 +24,7 @@ export default defineConfig({
     // hangs for good.
     testTimeout: 600_000,
     // A busy build machine may starve a test of time, and be busy still at its second try. Whatever needed it is named at the end, and is to be mended;
-    // tests that look for races get no second try (gate/strict.json).
+    // tests that look for races get no second try (gate/runner.ts).
     retry: process.env.CI === 'true' ? 2 : 0,
     runner: 'server/test/gate/runner.ts',
     reporters: ['default', 'server/test/gate/reporter.ts'],

@@ -2967,7 +2967,7 @@ export interface Calls {
       fromTimestamp?: number
       /** Ignored without fromTimestamp */
       toTimestamp?: number
-      /** Leave out messages of users blocked by the acting user */
+      /** Leave out messages of users blocked by the acting user, also where other messages quote them */
       hideMessagesFromBlockedUsers?: boolean
       hideQuotedMessages?: boolean
       /** Return for each message with a thread whether the acting user follows it */
@@ -3156,7 +3156,7 @@ export interface Calls {
       fromTimestamp?: number
       /** Ignored without fromTimestamp */
       toTimestamp?: number
-      /** Leave out messages of users blocked by the acting user */
+      /** Leave out messages of users blocked by the acting user, also where other messages quote them */
       hideMessagesFromBlockedUsers?: boolean
       hideQuotedMessages?: boolean
       /** Return for each message with a thread whether the acting user follows it */
@@ -3237,7 +3237,7 @@ export interface Calls {
       }
     }
   }
-  /** List all reactions to a message. One row per user and reaction, oldest first. affix=prepend without id returns the newest page. The default limit is 100 rows. */
+  /** List all reactions to a message. One row per user and reaction, oldest first. The permission listReactions decides who sees them; how many gave each reaction is part of the message. affix=prepend without id returns the newest page. The default limit is 100 rows. */
   'GET /messages/{messageId}/reactions': {
     input: {
       /** Message id */
@@ -3320,7 +3320,7 @@ export interface Calls {
       fromTimestamp?: number
       /** Ignored without fromTimestamp */
       toTimestamp?: number
-      /** Leave out messages of users blocked by the acting user */
+      /** Leave out messages of users blocked by the acting user, also where other messages quote them */
       hideMessagesFromBlockedUsers?: boolean
       hideQuotedMessages?: boolean
       /** Return for each message with a thread whether the acting user follows it */
@@ -4652,7 +4652,7 @@ export interface Calls {
       fromTimestamp?: number
       /** Ignored without fromTimestamp */
       toTimestamp?: number
-      /** Leave out messages of users blocked by the acting user */
+      /** Leave out messages of users blocked by the acting user, also where other messages quote them */
       hideMessagesFromBlockedUsers?: boolean
       hideQuotedMessages?: boolean
       /** Return for each message with a thread whether the acting user follows it */

@@ -30,7 +30,7 @@ import { operations as mailProviders } from './areas/notifications/mail-provider
 import { operations as mailTrials } from './areas/notifications/mail-trial-operations.ts'
 import { operations as notifications } from './areas/notifications/operations.ts'
 import { operations as pushProviders } from './areas/notifications/push-provider-operations.ts'
-import { operations as emulators } from './areas/operators/emulators.ts'
+import { operations as emulators } from './areas/operators/emulator-operations.ts'
 import { operations as health } from './areas/operators/health/operations.ts'
 import { operations as importChecks } from './areas/operators/import-operations.ts'
 import type { AdminRoute } from './areas/operators/index.ts'

@@ -65,6 +65,27 @@ it('refuses an import past the index.ts of another area', async () => {
   expect(text).toContain('areas/users/list.ts imports areas/roles/roles.ts: past areas/roles/index.ts')
 })
 
+it('refuses one from the floors above, but for what is gathered of each area', async () => {
+  const files = {
+    'areas/roles/index.ts': 'export const a = 1\n',
+    'areas/roles/operations.ts': 'export const b = 1\n',
+    'areas/roles/role-operations.ts': 'export const c = 1\n',
+    'areas/roles/roles.ts': 'export const d = 1\n',
+    'areas/roles/tables.ts': 'export const e = 1\n',
+    'app.ts': "import { a } from './areas/roles/index.ts'\nimport { b } from './areas/roles/operations.ts'\n",
+    'routes.ts': "import './areas/roles/operations.ts'\nimport './areas/roles/role-operations.ts'\n",
+    'sockets/receive.ts': "import { d } from '../areas/roles/roles.ts'\n",
+    'tables.ts': "import { e } from './areas/roles/tables.ts'\nimport './areas/roles/roles.ts'\n",
+  }
+  const { code, text } = await judge(files)
+  expect(code).toBe(1)
+  expect(text.trim().split('\n')).toEqual([
+    expect.stringContaining('app.ts imports areas/roles/operations.ts: past areas/roles/index.ts'),
+    expect.stringContaining('sockets/receive.ts imports areas/roles/roles.ts: past areas/roles/index.ts'),
+    expect.stringContaining('tables.ts imports areas/roles/roles.ts: past areas/roles/index.ts'),
+  ])
+})
+
 it('refuses a file that stands on no floor', async () => {
   expect((await judge({ 'somewhere/new.ts': '' })).text).toContain('somewhere/new.ts stands on no floor')
 })

@@ -224,7 +224,9 @@ export const messageListQuery = {
   fromTimestamp: Type.Optional(Type.Integer({ minimum: 0 })),
   toTimestamp: Type.Optional(Type.Integer({ minimum: 0, description: 'Ignored without fromTimestamp' })),
   hideMessagesFromBlockedUsers: Type.Optional(
-    Type.Boolean({ description: 'Leave out messages of users blocked by the acting user' }),
+    Type.Boolean({
+      description: 'Leave out messages of users blocked by the acting user, also where other messages quote them',
+    }),
   ),
   hideQuotedMessages: Type.Optional(Type.Boolean()),
   withThreadSubscribed: Type.Optional(

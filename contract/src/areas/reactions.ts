@@ -39,7 +39,7 @@ export const listReactions = defineOperation({
   method: 'GET',
   path: '/messages/{id}/reactions',
   summary: 'List all reactions to a message',
-  description: `One row per user and reaction, oldest first. affix=prepend without id returns the newest page. The default limit is ${limits.reactionLimit.default} rows.`,
+  description: `One row per user and reaction, oldest first. The permission listReactions decides who sees them; how many gave each reaction is part of the message. affix=prepend without id returns the newest page. The default limit is ${limits.reactionLimit.default} rows.`,
   onBehalfOf: 'optional',
   params: MessageIdParams,
   query: listQuery,

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { ApiError, appSettingNames, appSettings, type SettingsChange } from '@parley/contract'
 import dotenv from 'dotenv'
-import { ensureKey, insertKey, selectKeys } from '../areas/api-keys/keys.ts'
+import { createApiKey, ensureKey, selectKeys } from '../areas/api-keys/index.ts'
 import { deleteApp, pauseApp, resumeApp, undeleteApp } from '../areas/apps/index.ts'
 import type { KeyScope } from '../chat/credentials/keys.ts'
 import type { App } from '../chat/identity.ts'
@@ -185,7 +185,7 @@ function readChange(assignments: readonly string[]): SettingsChange {
 async function keys(store: Store, app: App, { create: scope, name }: Values): Promise<number> {
   if (scope !== undefined) {
     if (scope !== 'fullAccess' && scope !== 'authOnly') throw new UsageError('--create takes fullAccess or authOnly')
-    const { apiKey } = await insertKey(store, app.appId, name, scope)
+    const { apiKey } = await createApiKey(store, app.appId, name, scope)
     process.stdout.write(`${apiKey}\t${scope}\t${name}\n`)
     return 0
   }

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { auditActions, listAuditLog, type QueryOf } from '@parley/contract'
 import dotenv from 'dotenv'
-import { listEntries } from '../areas/audit-log/list.ts'
+import { listEntries } from '../areas/audit-log/index.ts'
 import { deployment } from '../chat/audit/audit.ts'
 import { verifyAuditLog } from '../chat/audit/verify.ts'
 import { type Config, readConfig } from '../config/index.ts'

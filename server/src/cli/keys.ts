@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { ApiError } from '@parley/contract'
 import dotenv from 'dotenv'
-import { endReplacedKeys, type HeldKey, replaceKey, selectHeldKeys } from '../areas/api-keys/replace.ts'
+import { endReplacedKeys, type HeldKey, replaceKey, selectHeldKeys } from '../areas/api-keys/index.ts'
 import type { KeyScope } from '../chat/credentials/keys.ts'
 import type { App } from '../chat/identity.ts'
 import { type Config, readConfig } from '../config/index.ts'

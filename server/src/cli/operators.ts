@@ -1,7 +1,6 @@
 import { parseArgs } from 'node:util'
 import dotenv from 'dotenv'
-import { type Account, selectAccounts } from '../areas/operators/accounts.ts'
-import { createOwnerLink } from '../areas/operators/index.ts'
+import { type Account, createOwnerLink, selectAccounts } from '../areas/operators/index.ts'
 import { createAudit } from '../chat/audit/audit.ts'
 import { type Config, readConfig } from '../config/index.ts'
 import { originOfConsole } from '../greeting.ts'

@@ -11,7 +11,7 @@ import {
   readRaw,
   readReply,
   sendReply,
-} from '../areas/notifications/replies/index.ts'
+} from '../areas/notifications/index.ts'
 import { findRunning } from '../chat/apps.ts'
 import { isSame, readRepliesToken, sendGridRepliesPath, takesReplies } from '../chat/notifications/replies-webhook.ts'
 import type { Context } from '../context.ts'

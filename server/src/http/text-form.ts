@@ -54,7 +54,7 @@ async function readText(content: Readable, field: string, most: number): Promise
   let bytes = 0
   for await (const chunk of content as AsyncIterable<Buffer>) {
     bytes += chunk.length
-    if (bytes > most) throw new ApiError('ERR_FILE_SIZE_EXCEEDED', `The file can have at most ${most} bytes.`)
+    if (bytes > most) throw fileTooLarge(most)
     chunks.push(chunk)
   }
   try {
@@ -62,4 +62,8 @@ async function readText(content: Readable, field: string, most: number): Promise
   } catch {
     throw badRequest([{ path: `body/${field}`, message: 'must be a text in UTF-8' }])
   }
+}
+
+function fileTooLarge(most: number): ApiError {
+  return new ApiError('ERR_FILE_SIZE_EXCEEDED', `The file can have at most ${most} bytes.`)
 }

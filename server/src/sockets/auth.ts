@@ -1,6 +1,6 @@
 import type { AuthFrame } from '@parley/contract'
 import type { RolePolicy } from '../chat/roles/policies.ts'
-import { isFriendsMode, roleList } from '../chat/roles/rules.ts'
+import { listedFor } from '../chat/users/listed.ts'
 import { requireActiveUser } from '../chat/users/require.ts'
 import type { Context } from '../context.ts'
 import { databaseAway } from '../faults.ts'
@@ -56,12 +56,11 @@ const friends: Watch = { kind: 'FRIENDS', friendsOnly: true, roles: null }
 function watchOf({ body }: AuthFrame, policy: RolePolicy | undefined): Watch | undefined {
   const watch = askedFor(body)
   if (watch === undefined || policy === undefined) return watch
-  const isDenied = policy.restricted.has('listUsers') || policy.permissions.listUsers === 'deny'
-  if (isDenied) return undefined
-  const friendsOnly = policy.settings.listUsers === 'friendsOnly' || isFriendsMode(policy, 'listUsers.mode')
-  const visible = roleList(policy, 'listUsers.allowedRoles')
+  const listed = listedFor(policy)
+  if (listed === 'nobody') return undefined
+  const { roles: visible } = listed
   const roles = visible === null ? watch.roles : (watch.roles?.filter((role) => visible.includes(role)) ?? visible)
-  return { kind: watch.kind, friendsOnly: watch.friendsOnly || friendsOnly, roles }
+  return { kind: watch.kind, friendsOnly: watch.friendsOnly || listed.friendsOnly, roles }
 }
 
 function askedFor({ presenceSubscription, roles = [] }: AuthFrame['body']): Watch | undefined {

@@ -143,20 +143,47 @@ function concernedBy(sockets: AppSockets, { place: { kind, first, second }, to, 
   return [...audience.members, ...sockets.arrivedSince(audience.checked)]
 }
 
-async function sightOf({ context }: BroadcastParts, sockets: AppSockets, broadcast: Broadcast, uids: Iterable<string>) {
-  const { shows, refersBack = false } = broadcast
+async function sightOf(
+  { context, blocks }: BroadcastParts,
+  sockets: AppSockets,
+  broadcast: Broadcast,
+  uids: Iterable<string>,
+): Promise<Sight | undefined> {
+  const { place, shows, refersBack = false, to } = broadcast
   if (shows === undefined || (!refersBack && isPlain(context, sockets, broadcast))) return undefined
   const shown = await shows()
-  return shown && readSight(context, sockets, broadcast, uids, shown)
+  if (shown === undefined) return undefined
+  const sight = await readSight(context, sockets, broadcast, uids, shown)
+  const isHiding = place.kind === 'group' && to === undefined && sockets.hiding > 0
+  return isHiding ? hidingBlocked(blocks, sockets, shown, sight) : sight
+}
+
+/** Sockets that hide blocked users are not sent what these wrote with what others do: not quoted, edited or pinned. */
+async function hidingBlocked(
+  blocks: BlockBook,
+  { app: { appId } }: AppSockets,
+  { messages, quoted }: Shown,
+  sight: Sight,
+): Promise<Sight> {
+  const senders = new Set([...messages, ...(quoted === undefined ? [] : [quoted])].map(({ sender }) => sender))
+  const found = await Promise.all([...senders].map(async (uid) => [uid, await blocks.of(appId, uid)] as const))
+  const blocksOf = new Map(found)
+  const isBlocked = (uid: string, sender: string) => blocksOf.get(sender)?.blockers.has(uid) === true
+  return (uid, hidesBlocked = false) => {
+    const part = sight(uid)
+    if (!hidesBlocked) return part
+    if (messages.some(({ sender }) => isBlocked(uid, sender))) return 'nothing'
+    return part === 'all' && quoted !== undefined && isBlocked(uid, quoted.sender) ? 'withoutQuote' : part
+  }
 }
 
 /** What each is sent, encoded once for all who are sent the same; undefined if they are sent nothing. */
-function encodings(frame: object, sight?: Sight): (uid: string) => Buffer | undefined {
+function encodings(frame: object, sight?: Sight): EncodedFor {
   const whole = encodeFrame(frame)
   if (sight === undefined) return () => whole
   let unquoted: Buffer | undefined
-  return (uid) => {
-    const part = sight(uid)
+  return (uid, hidesBlocked) => {
+    const part = sight(uid, hidesBlocked)
     if (part !== 'withoutQuote') return part === 'all' ? whole : undefined
     unquoted ??= encodeFrame(withoutQuote(frame))
     return unquoted
@@ -168,23 +195,27 @@ async function blocksOf({ blocks }: BroadcastParts, sockets: AppSockets, { place
   return isAsked ? blocks.of(sockets.app.appId, actor) : undefined
 }
 
+type EncodedFor = (uid: string, hidesBlocked: boolean) => Buffer | undefined
+
 function sendTo(
   sockets: AppSockets,
   uids: Iterable<string>,
   { actor, device, exceptFor, span }: Broadcast,
-  encodedFor: (uid: string) => Buffer | undefined,
+  encodedFor: EncodedFor,
   isSpared?: (uid: string, connection: Connection) => boolean,
 ): void {
   let frames = 0
   for (const uid of uids) {
     if (uid === exceptFor) continue
     const connections = sockets.connectionsOf(uid)
-    const encoded = connections.length === 0 ? undefined : encodedFor(uid)
-    if (encoded === undefined) continue
+    const toAll = connections.length === 0 ? undefined : encodedFor(uid, false)
+    if (toAll === undefined) continue
     // One that is too slow leaves the list only once it is closed.
     for (const connection of connections) {
       if (uid === actor && device !== undefined && connection.login?.info.deviceId === device) continue
       if (isSpared?.(uid, connection) === true) continue
+      const encoded = connection.login?.hidesBlocked === true ? encodedFor(uid, true) : toAll
+      if (encoded === undefined) continue
       connection.send(encoded)
       frames++
     }

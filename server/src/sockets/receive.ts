@@ -13,7 +13,7 @@ import {
   type TypingFrameIn,
   TypingFrameIn as TypingSchema,
 } from '@parley/contract'
-import { markReceived } from '../areas/conversations/marks.ts'
+import { markReceived } from '../areas/conversations/index.ts'
 import { requireGroupConversation, requireUserConversation } from '../chat/conversations/require.ts'
 import type { RolePolicy } from '../chat/roles/policies.ts'
 import { requireGoverned } from '../chat/roles/rules.ts'

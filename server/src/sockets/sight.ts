@@ -4,6 +4,7 @@ import type { ConversationKind } from '../chat/kind.ts'
 import { isHeld, traits } from '../chat/messages/traits.ts'
 import type { PolicyMap } from '../chat/roles/policies.ts'
 import type { MessageFacts, Position } from '../chat/sight/condition.ts'
+import { hasCleared, joinedColumns } from '../chat/sight/participation.ts'
 import { visibleReactions } from '../chat/sight/reactions.ts'
 import { sees } from '../chat/sight/sight.ts'
 import type { Context } from '../context.ts'
@@ -23,8 +24,8 @@ export interface Shown {
   readonly quoted?: MessageFacts | undefined
 }
 
-/** What somebody is sent of a frame. */
-export type Sight = (uid: string) => 'all' | 'withoutQuote' | 'nothing'
+/** What somebody is sent of a frame. @param hidesBlocked on a socket that hides users whom they have blocked */
+export type Sight = (uid: string, hidesBlocked?: boolean) => 'all' | 'withoutQuote' | 'nothing'
 
 type ScopePermissions = Readonly<Partial<Record<GroupScope, Permissions>>>
 
@@ -78,7 +79,8 @@ interface ViewerRow {
   readonly friends: string[]
   readonly clearedSentAt: number
   readonly clearedId: number
-  readonly joinedSentAt: number
+  /** Null for who is no member. */
+  readonly joinedSentAt: number | null
   readonly joinedId: number
 }
 
@@ -88,7 +90,7 @@ const selectViewers = statement(`
       select f.friend from friends f where f.app_id = u.app_id and f.uid = u.uid and f.friend = any($5::text[])
     ) as friends,
     coalesce(s.cleared_sent_at, 0) as "clearedSentAt", coalesce(s.cleared_id, 0) as "clearedId",
-    coalesce(s.joined_sent_at, m.joined_at, 0) as "joinedSentAt", coalesce(s.joined_id, 0) as "joinedId"
+    ${joinedColumns}
   from users u
   left join group_members m on m.app_id = u.app_id and m.guid = $3 and m.uid = u.uid
   left join conversation_states s on s.app_id = u.app_id and s.uid = u.uid and s.conversation = $4
@@ -102,7 +104,7 @@ const selectCleared = statement(`
   where s.app_id = $1
   and s.uid = any($2::text[])
   and s.conversation = $3
-  and (s.cleared_sent_at, s.cleared_id) >= ($4::bigint, $5::bigint)`)
+  and ${hasCleared('($4::bigint, $5::bigint)')}`)
 
 type Seen = Pick<Broadcast, 'place' | 'revision' | 'actor' | 'isReaction'>
 
@@ -156,7 +158,7 @@ function sightOf({ messages, quoted }: Shown, seesOne: (uid: string, message: Me
 /** Who is sent a frame takes part, or is told as the last thing that they do no longer: the audience decides that. */
 function participationOf(viewer: ViewerRow, scopes: ScopePermissions) {
   const permissions = viewer.scope === null ? undefined : scopes[viewer.scope]
-  const joined = { sentAt: viewer.joinedSentAt, id: viewer.joinedId }
+  const joined = { sentAt: viewer.joinedSentAt ?? 0, id: viewer.joinedId }
   return {
     takesPart: true,
     cleared: { sentAt: viewer.clearedSentAt, id: viewer.clearedId },

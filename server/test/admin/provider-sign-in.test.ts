@@ -179,7 +179,7 @@ describe('whoever comes without an invitation', () => {
     }
   })
 
-  it('gets one account, of two who come at once', async () => {
+  it('gets one account, of two who come at the same time', async () => {
     const email = newEmail()
     dataOf(await invite(email))
     const [one, other] = [newGuest(), newGuest()]

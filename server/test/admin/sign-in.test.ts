@@ -14,7 +14,7 @@ import { createWorld } from '../support/world.ts'
 import { createOperator, createOwner, meOf, newEmail, password, Visitor } from './operator.ts'
 
 describe('the first owner', () => {
-  it('is made by the one-time address of a database without operators, of those who come at once by one', async () => {
+  it('is made by the one-time address of a database without operators, of those who come at the same time by one', async () => {
     const own = await createOwnDatabase()
     const { parley, url } = await startService({}, own.connection)
     try {

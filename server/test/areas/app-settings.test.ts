@@ -65,7 +65,7 @@ describe('the settings of an app', () => {
 })
 
 describe('limits that are settings', () => {
-  it('hold bots to the number set, also when many are created or changed at once', async () => {
+  it('hold bots to the number set, also when many are created or changed at the same time', async () => {
     const world = await createWorld()
     dataOf(await world.post('/roles', { role: 'bot', name: 'Bot' }))
     await world.call('PATCH', path(world), { maxBots: 2 })

@@ -60,7 +60,7 @@ describe('the chain of the audit log', () => {
     expect(await flawsOf(appId, told)).toEqual([])
   })
 
-  it('is extended by several at once, each entry once', async () => {
+  it('is extended by several at the same time, each entry once', async () => {
     const appId = ++apps
     for (let n = 0; n < 30; n++) await record(appId, `role-${n}`)
     await Promise.all([1, 2, 3].map(() => linkEntries(database, secrets)))

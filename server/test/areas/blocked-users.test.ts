@@ -34,6 +34,30 @@ describe('blocking', () => {
     expect(texts(hidden)).toEqual(['from alice'])
   })
 
+  it('leaves what others quote and change of the blocked in groups, unless their messages are left out', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob', 'carol')
+    await createGroup(world, 'team', 'carol', { participants: ['alice', 'bob'] })
+    const { id } = await sayInGroup(world, 'bob', 'team', 'from bob')
+    await sayInGroup(world, 'carol', 'team', 'so bob says', { quotedMessageId: id })
+    dataOf(await world.put(`/messages/${id}`, { data: { text: 'from bob, by the app' } }))
+    dataOf(await world.post('/users/alice/blockedusers', { blockedUids: ['bob'] }))
+    const list = async (query: string, as: string) =>
+      JSON.stringify((await world.get(`/groups/team/messages?${query}`, { as })).body)
+    for (const query of ['', 'category=message', 'category=action']) {
+      expect(await list(query, 'alice')).toContain('from bob')
+    }
+    for (const filter of ['', '&category=message', '&category=action', '&searchKey=says', '&withTags=1']) {
+      const query = `hideMessagesFromBlockedUsers=1${filter}`
+      expect(await list(query, 'alice'), filter).not.toContain('from bob')
+      expect(await list(query, 'bob'), filter).toContain('from bob')
+    }
+    const [said] = dataOf(
+      await world.get('/groups/team/messages?hideMessagesFromBlockedUsers=1&type=text', { as: 'alice' }),
+    )
+    expect([said.data.text, said.quotedMessage]).toEqual(['so bob says', undefined])
+  })
+
   it('takes the conversation out of the list of the one who blocks', async () => {
     const world = await createWorld()
     await createUsers(world, 'alice', 'bob')
@@ -155,7 +179,7 @@ describe('blocking', () => {
     expect(refusal(await world.get('/blockedusers'))).toBe('400 ERR_BAD_REQUEST')
   })
 
-  it('twice, and by many at once, is fine', async () => {
+  it('twice, and by many at the same time, is fine', async () => {
     const world = await createWorld()
     await createUsers(world, 'alice', 'bob', 'carol')
     const answers = await Promise.all(

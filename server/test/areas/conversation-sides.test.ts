@@ -164,7 +164,7 @@ describe('deleting a conversation by its id', () => {
 })
 
 describe('pinned conversations of a user', () => {
-  it('come first, newest pin first, and are five at most, also at once', async () => {
+  it('come first, newest pin first, and are five at most, also at the same time', async () => {
     const world = await createWorld()
     const peers = Array.from({ length: 7 }, (_, i) => `peer${i}`)
     await createUsers(world, 'alice', ...peers)

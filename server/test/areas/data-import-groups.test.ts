@@ -82,7 +82,7 @@ describe('the import of groups', () => {
     expect((await join('sesame')).status).toBe(200)
   })
 
-  it('leaves existing groups as they are, also when the same import runs twice at once', async () => {
+  it('leaves existing groups as they are, also when the same import runs twice at the same time', async () => {
     const world = await createWorld()
     await importWell(world, 'users', usersNamed('alice'))
     const groups = Array.from({ length: 100 }, (_, i) => ({

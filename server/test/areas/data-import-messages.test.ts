@@ -339,7 +339,7 @@ describe('the import of messages', () => {
     expect([await history(world, 'bob', 'alice'), await conversationOf(world, 'bob', 'alice')]).toEqual(before)
   })
 
-  it('stores each message once when the same import runs four times at once', async () => {
+  it('stores each message once when the same import runs four times at the same time', async () => {
     const world = await createWorld()
     const uids = Array.from({ length: 20 }, (_, i) => `u${i}`)
     const messages = Array.from({ length: 400 }, (_, i) => {

@@ -106,7 +106,7 @@ describe('friends', () => {
     expect(await findDrift(world.context.database, world.app.appId)).toEqual([])
   })
 
-  it('made from both sides at once, many times, are friends once', async () => {
+  it('made from both sides at the same time, many times, are friends once', async () => {
     const world = await createWorld()
     await createUsers(world, 'alice', 'bob')
     const answers = await Promise.all(

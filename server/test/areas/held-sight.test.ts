@@ -324,6 +324,52 @@ describe('What is held', () => {
   })
 })
 
+describe('The id of what is held, as a cursor', () => {
+  /** What a page is that goes on from an id, in each way in which one does: the whole answer without the id itself. */
+  async function pagesFrom(world: World, as: string, id: string, sentAt: number): Promise<string[]> {
+    const places = [`id=${id}`, `id=${id}&sentAt=${sentAt}`, `id=${id}&sentAt=1`, `id=${id}&updatedAt=1`]
+    const queries = places.flatMap((place) => ['', '&affix=prepend', '&category=message'].map((more) => place + more))
+    return Promise.all(
+      queries.map(async (query) => {
+        const { status, body } = await world.get(`/groups/team/messages?${query}`, { as })
+        const ids = body.data?.map((message: { id: string }) => message.id)
+        return `${query.replace(id, 'X')} ${status} ${ids ?? body.error.devMessage.replace(id, 'X')}`
+      }),
+    )
+  }
+
+  it('is that of no message for who cannot have seen it, and works for whoever could', async () => {
+    const world = await judgedTeam()
+    const first = await sayInGroup(world, 'alice', 'team', 'first')
+    const held = await sayInGroup(world, 'alice', 'team', 'bad')
+    // To bob, an id that is none, next to it.
+    await createUsers(world, 'carol')
+    const { id: ofNone } = await say(world, 'alice', 'carol', 'elsewhere')
+    const seen = await sayInGroup(world, 'alice', 'team', 'seen')
+    const last = await sayInGroup(world, 'alice', 'team', 'last')
+    await block(world, seen.id)
+    const onFrom = async (as: string, id: string) => {
+      const answer = await world.get(`/groups/team/messages?id=${id}`, { as })
+      return answer.status === 200 ? idsOf(answer.body.data) : refusal(answer)
+    }
+    expect(await onFrom('bob', ofNone)).toBe(unknown)
+    expect(await pagesFrom(world, 'bob', held.id, held.sentAt)).toEqual(
+      await pagesFrom(world, 'bob', ofNone, held.sentAt),
+    )
+    expect(await onFrom('bob', seen.id)).toEqual([last.id])
+    expect(await onFrom('alice', held.id)).toEqual([seen.id, last.id])
+    expect(await onFrom('bob', first.id)).toEqual([last.id])
+    // Whoever has approved it has shown it, and blocking it then takes it from those who may have gone on from it.
+    expect(await releaseMessage(world.context, world.app, Number(held.id), reviewer)).toMatchObject({ released: true })
+    await block(world, held.id)
+    expect(await onFrom('bob', held.id)).toEqual([])
+    // What goes for good goes for all alike.
+    for (const { id } of [held, seen])
+      dataOf(await world.delete(`/messages/${id}`, { permanent: true }, { as: 'alice' }))
+    for (const as of ['alice', 'bob']) expect(await onFrom(as, seen.id)).toEqual([last.id])
+  })
+})
+
 describe('What moderation takes while somebody is at it', () => {
   /** Somebody begins while the message is still there, and waits for the conversation, in which it is taken first. */
   async function takenBefore(world: World, id: string, deed: () => Promise<Answer>): Promise<Answer> {

@@ -29,7 +29,7 @@ describe('pinned messages', () => {
     expect(refusal(await world.post('/messages/999999999999/pin'))).toBe('404 ERR_MESSAGE_ID_NOT_FOUND')
   })
 
-  it('are 100 in a conversation at most, also when the last two come together', async () => {
+  it('are 100 in a conversation at most, also when the last two come at the same time', async () => {
     const world = await createWorld()
     await createUsers(world, 'alice', 'bob')
     const messages = await Promise.all(Array.from({ length: 101 }, (_, i) => say(world, 'alice', 'bob', `t${i}`)))

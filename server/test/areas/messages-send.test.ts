@@ -431,7 +431,7 @@ describe('a muid that is sent again where sending is forbidden by now', () => {
   })
 })
 
-describe('many senders at once', () => {
+describe('many senders at the same time', () => {
   it('store every message, once, in the order of their ids', async () => {
     const world = await createWorld()
     const uids = Array.from({ length: 8 }, (_, i) => `user${i}`)

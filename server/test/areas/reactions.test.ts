@@ -59,7 +59,7 @@ describe('Adding a reaction', () => {
     expect(rows(await world.get(`/messages/${message.id}/reactions`))).toEqual(['bob 👍'])
   })
 
-  it('takes 25 different ones and not one more, even of 26 at once; the same ones stay open to others', async () => {
+  it('takes 25 different ones and not one more, even of 26 at the same time; the same ones stay open to others', async () => {
     const { world, message } = await createTalk()
     const kinds = Array.from({ length: limits.reactionsPerMessage + 1 }, (_, i) => `r${i}`)
     const answers = await Promise.all(kinds.map((kind) => react(world, 'bob', message.id, kind)))
@@ -368,6 +368,30 @@ describe('The permissions of a scope', () => {
     await unset(world, 'participant', 'listReactions.allowedScopes')
     expect(await shown('pete')).toHaveLength(4)
   })
+})
+
+it.each([
+  ['scope', { listReactions: 'deny' }, 'groups/g/scopes/participant'],
+  ['scope', { 'listReactions.allowedScopes': 'moderator' }, 'groups/g/scopes/participant'],
+  ['role', { listReactions: 'deny' }, 'roles/narrow'],
+])('Whoever may not see who reacted, by their %s, is told how many did', async (_, permissions, path) => {
+  const world = await createWorld()
+  await createUsers(world, 'alice', 'pete')
+  dataOf(await world.post('/roles', { role: 'narrow', name: 'Narrow' }))
+  if (path.startsWith('roles')) dataOf(await world.put('/users/pete', { role: 'narrow' }))
+  await createGroup(world, 'g', 'alice', { participants: ['pete'] })
+  const { id } = await sayInGroup(world, 'alice', 'g', 'x')
+  for (const uid of ['alice', 'pete']) dataOf(await react(world, uid, id, 'a'))
+  dataOf(await world.put(`/${path}/permissions`, { permissions }))
+  const answer = await world.get(`/messages/${id}/reactions`, { as: 'pete' })
+  expect(answer.status === 403 || rows(answer).length === 0).toBe(true)
+  const counts = [{ reaction: 'a', count: 2, reactedByMe: true }]
+  const seen = async (way: string) => dataOf(await world.get(way, { as: 'pete' }))
+  expect((await seen(`/messages/${id}`)).reactions).toEqual(counts)
+  expect((await seen('/conversations'))[0].lastMessage.reactions).toEqual(counts)
+  for (const filter of ['', '?category=message', '?hasReactions=1']) {
+    expect((await seen(`/groups/g/messages${filter}`)).at(-1).reactions, filter).toEqual(counts)
+  }
 })
 
 it('A user’s token reacts and lists as its user', async () => {

@@ -120,4 +120,41 @@ describe('The counts of a search in messages', () => {
       meta: { countAtLeast: true },
     })
   })
+
+  /** Among much that others say, alice hears `hay` twice from ann; what is near does not show it. */
+  const createNeedle = async (sayMuch: (world: World) => Promise<void>) => {
+    const world = await createAround()
+    await sayMuch(world)
+    for (let i = 0; i < 2; i++) await say(world, 'ann', 'alice', 'hay')
+    for (let i = 0; i < 12; i++) await say(world, 'ana', 'anton', `nothing ${i}`)
+    await indexed(world)
+    return world
+  }
+
+  const crowds: Record<string, (world: World) => Promise<void>> = {
+    'some of which': async (world) => {
+      for (let i = 0; i < 20; i++) await say(world, 'ana', 'anton', 'hay')
+    },
+    'very much of which': async (world) => {
+      const hay = { sender: 'ana', receiver: 'anton', receiverType: 'user', category: 'message', type: 'text' }
+      for (let from = 0; from < 5000; from += 1000) {
+        const messages = Array.from({ length: 1000 }, (_, i) => ({
+          ...{ ...hay, muid: `m${from + i}`, data: { text: 'hay' }, sentAt: 1_700_000_000 + from + i },
+        }))
+        dataOf(await world.post('/data_import/messages', { messages }))
+      }
+    },
+  }
+
+  it.each(Object.keys(crowds))('are those of the list, whatever else the app says: %s is found', async (crowd) => {
+    const world = await createNeedle(crowds[crowd] as (world: World) => Promise<void>)
+    const one = { data: [{ conversationId: 'alice_user_ann', count: 2 }] }
+    expect((await world.get('/users/ann/messages?count=1&searchKey=hay')).body).toEqual(one)
+    expect((await world.get('/messages?count=1&searchKey=hay&sender=ann')).body).toEqual(one)
+    expect((await world.get('/messages?count=1&searchKey=hay&sender=anke')).body).toEqual({ data: [] })
+    expect((await world.get('/messages?count=1&searchKey=hay&sender=ana')).body).toEqual({
+      data: [{ conversationId: 'ana_user_anton', count: most }],
+      meta: { countAtLeast: true },
+    })
+  })
 })

@@ -175,7 +175,7 @@ describe('Sending into a thread', () => {
 })
 
 describe('A thread counts its replies', () => {
-  it('exactly when 40 are sent at once, in both ways, into several threads', async () => {
+  it('exactly when 40 are sent at the same time, in both ways, into several threads', async () => {
     const { world, parent } = await createTeam()
     const other = await sayInGroup(world, 'bob', 'g', 'other')
     const uids = ['alice', 'bob', 'mike', 'pete']

@@ -174,7 +174,7 @@ describe('reactivating users', () => {
     expect(dataOf(await world.get('/users/alice'))).not.toHaveProperty('deactivatedAt')
   })
 
-  it('lets exactly one of many simultaneous calls bring him back', async () => {
+  it('lets exactly one of many calls at the same time bring him back', async () => {
     const world = await createWorld()
     await createUsers(world, 'alice', 'bob')
     await createGroup(world, 'team', 'bob', { participants: ['alice'] })

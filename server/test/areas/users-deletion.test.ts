@@ -288,7 +288,7 @@ describe('deleting a user for good', () => {
     expect(dataOf(await world.get('/groups/team/conversation', { as: 'bob' })).unreadMessageCount).toBe('1')
   })
 
-  it('succeeds once when it is asked for many times at once, while others talk to him', async () => {
+  it('succeeds once when it is asked for many times at the same time, while others talk to him', async () => {
     const world = await createWorld()
     await createUsers(world, 'alice', 'bob', 'carol')
     await createGroup(world, 'team', 'alice', { participants: ['bob', 'carol'] })

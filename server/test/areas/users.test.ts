@@ -66,7 +66,7 @@ describe('creating a user', () => {
     expect((await world.get('/users/bob/auth_tokens')).body.data).toEqual([])
   })
 
-  it('makes one user when the same uid is asked for twenty times at once', async () => {
+  it('makes one user when the same uid is asked for twenty times at the same time', async () => {
     const world = await createWorld()
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, i) => world.post('/users', { uid: 'same', name: `n${i}`, withAuthToken: true })),
@@ -406,7 +406,7 @@ describe('changing a user', () => {
     expect((await world.get('/users/app_system')).body.data.name).toBe('System')
   })
 
-  it('loses no change when many come at once', async () => {
+  it('loses no change when many come at the same time', async () => {
     const world = await createWorld()
     await createUsers(world, 'alice')
     const changes = [

@@ -104,7 +104,7 @@ describe('webhooks', () => {
     await worldWithHook()
   })
 
-  it('are 25 at most, also when many are made at once', async () => {
+  it('are 25 at most, also when many are made at the same time', async () => {
     const world = await createWorld()
     const answers = await Promise.all(
       Array.from({ length: 28 }, (_, i) => world.post('/webhooks', { ...hook, id: `hook${i}` })),

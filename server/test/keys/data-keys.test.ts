@@ -53,7 +53,7 @@ describe('the keys that secrets are kept with', () => {
     expect(() => derived.unseal(first.seal('hello'))).toThrow()
   })
 
-  it('are made by one of several that start at once with different master keys; the others are refused', async () => {
+  it('are made by one of several that start at the same time with different master keys; the others are refused', async () => {
     const database = await newDatabase()
     const opened = await Promise.allSettled(['a', 'b', 'c'].map((digit) => openSecrets(database, [keyOf(digit)])))
     expect(opened.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)

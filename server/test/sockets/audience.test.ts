@@ -86,6 +86,27 @@ describe('between users one of whom has blocked the other', () => {
     await hiding.takeText('from another')
     expect(hiding.frames).toEqual([])
   })
+
+  it('in a group, sockets that hide the blocked are not told what others quote, change and pin of theirs', async () => {
+    const world = await chatWorld('alice', 'bob', 'carol')
+    await createGroup(world, 'team', 'carol', { participants: ['alice', 'bob'] })
+    const { id } = await sayInGroup(world, 'alice', 'team', 'from the blocked')
+    dataOf(await world.post('/users/bob/blockedusers', { blockedUids: ['alice'] }))
+    const bob = await connect(world, 'bob')
+    const hiding = await connect(world, 'bob', { deviceId: 'hiding', body: { hideMessagesFromBlockedUsers: true } })
+    await sayInGroup(world, 'carol', 'team', 'so they say', { quotedMessageId: id })
+    dataOf(await world.put(`/messages/${id}`, { data: { text: 'changed' } }))
+    dataOf(await world.post(`/messages/${id}/reactions/ok`, undefined, { as: 'carol' }))
+    dataOf(await world.post(`/messages/${id}/pin`, undefined, { as: 'carol' }))
+    await sayInGroup(world, 'carol', 'team', 'last')
+    expect((await bob.takeText('so they say')).body.quotedMessage.data.text).toBe('from the blocked')
+    expect((await bob.takeType('message')).body.data.action).toBe('edited')
+    await bob.takeType('reaction')
+    expect((await bob.takeType('message_pin')).body.message.data.text).toBe('changed')
+    expect((await hiding.takeText('so they say')).body.quotedMessage).toBeUndefined()
+    await hiding.takeText('last')
+    expect(hiding.frames).toEqual([])
+  })
 })
 
 describe('of a group', () => {

@@ -1,2 +1,2 @@
-export { importKey, insertKey as createApiKey } from './keys.ts'
-export { removeKeysInTime } from './replace.ts'
+export { ensureKey, importKey, insertKey as createApiKey, selectKeys } from './keys.ts'
+export { endReplacedKeys, type HeldKey, removeKeysInTime, replaceKey, selectHeldKeys } from './replace.ts'

@@ -1,10 +1,19 @@
-import { ApiError, badRequest } from '@parley/contract'
+import { badRequest } from '@parley/contract'
 import { type AppState, holdApp, type RegisteredApp, unknownApp } from '../../chat/apps.ts'
 import { type AuditRecord, deployment } from '../../chat/audit/audit.ts'
 import type { App } from '../../chat/identity.ts'
 import type { Context } from '../../context.ts'
 import { statement } from '../../store/statement.ts'
 import { forgetFailuresOf } from '../webhooks/index.ts'
+import {
+  alreadyDeleted,
+  alreadyPaused,
+  beingRemoved,
+  defaultAppStays,
+  notDeleted,
+  notPaused,
+  takeBackFirst,
+} from './errors.ts'
 
 type Store = Pick<Context, 'database' | 'apps' | 'audit'>
 type Served = Pick<AppState, 'pausedAt' | 'deletesAt'>
@@ -26,7 +35,7 @@ const nowSeconds = () => Math.floor(Date.now() / 1000)
  */
 export function pauseApp(store: Store, app: App): Promise<void> {
   return change(store, app, 'app_paused', ({ pausedAt, name }) => {
-    if (pausedAt !== null) throw new ApiError('ERR_APP_ALREADY_PAUSED', `The app ${name} is paused already.`)
+    if (pausedAt !== null) throw alreadyPaused(name)
     return { pausedAt: nowSeconds(), deletesAt: null }
   })
 }
@@ -35,9 +44,9 @@ export function pauseApp(store: Store, app: App): Promise<void> {
 export function resumeApp(store: Store, app: App): Promise<void> {
   return change(store, app, 'app_resumed', ({ pausedAt, deletesAt, name }) => {
     if (deletesAt !== null) {
-      throw new ApiError('ERR_APP_ALREADY_DELETED', `The app ${name} is to be deleted: take that back first.`)
+      throw takeBackFirst(name)
     }
-    if (pausedAt === null) throw new ApiError('ERR_APP_NOT_PAUSED', `The app ${name} is not paused.`)
+    if (pausedAt === null) throw notPaused(name)
     return { pausedAt: null, deletesAt: null }
   })
 }
@@ -53,15 +62,11 @@ export async function deleteApp(
   typed: string,
 ): Promise<void> {
   if (app.name === store.config.appId.toLowerCase()) {
-    throw new ApiError(
-      'ERR_DEFAULT_APP_DELETE_DENIED',
-      `The service makes the app ${app.name} at each start, since PARLEY_APP_ID names it. Pause it instead.`,
-    )
+    throw defaultAppStays(app.name)
   }
   if (typed.toLowerCase() !== app.name) throw badRequest([{ path: 'body/name', message: 'is not the ID of the app' }])
   await change(store, app, 'app_deleted', ({ pausedAt, deletesAt, name }) => {
-    if (deletesAt !== null)
-      throw new ApiError('ERR_APP_ALREADY_DELETED', `The app ${name} is already scheduled for deletion.`)
+    if (deletesAt !== null) throw alreadyDeleted(name)
     const now = nowSeconds()
     return { pausedAt: pausedAt ?? now, deletesAt: now + takeBackSeconds }
   })
@@ -70,7 +75,7 @@ export async function deleteApp(
 /** Takes the deletion of an app back. It stays paused. @throws 409 `ERR_APP_NOT_DELETED`, `ERR_APP_ALREADY_DELETED` */
 export function undeleteApp(store: Store, app: App): Promise<void> {
   return change(store, app, 'app_undeleted', ({ pausedAt, deletesAt, name }) => {
-    if (deletesAt === null) throw new ApiError('ERR_APP_NOT_DELETED', `The app ${name} is not scheduled for deletion.`)
+    if (deletesAt === null) throw notDeleted(name)
     return { pausedAt, deletesAt: null }
   })
 }
@@ -86,7 +91,7 @@ function change(
     const app = await holdApp(tx, appId)
     if (app === undefined) throw unknownApp(name)
     if (app.removingAt !== null) {
-      throw new ApiError('ERR_APP_ALREADY_DELETED', `The app ${name} is being removed. It cannot be taken back.`)
+      throw beingRemoved(name)
     }
     const { pausedAt, deletesAt } = decide(app)
     await tx.query(write, [appId, pausedAt, deletesAt])

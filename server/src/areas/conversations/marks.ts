@@ -5,7 +5,7 @@ import { lockConversation } from '../../chat/conversations/membership.ts'
 import { insertIntoEvents, storedData } from '../../chat/events/stored.ts'
 import { kindSql } from '../../chat/kind.ts'
 import type { Position } from '../../chat/sight/condition.ts'
-import { notClearedSql, notHeldIn } from '../../chat/sight/participation.ts'
+import { notCleared, notClearedSql, notHeldIn } from '../../chat/sight/participation.ts'
 import { identifyViewer, mayOpen, type PlacedFacts, readConditions } from '../../chat/sight/sight.ts'
 import type { Context } from '../../context.ts'
 import { appKey } from '../../store/app-key.ts'
@@ -140,7 +140,7 @@ const markUnread = statement(`
     where s.app_id = $1 and s.uid = $2 and s.conversation = $3
     and c.app_id = $1 and c.key = $3
     and (s.unread_sent_at, s.unread_id) >= ($4, $5)
-    and ($4, $5) > (s.cleared_sent_at, s.cleared_id)
+    and ${notCleared('($4, $5)')}
     returning s.conversation
   )
   update conversations c
@@ -157,7 +157,7 @@ const selectPlaced = statement(`
   and m.conversation = $3
   and not m.purged
   and ${notHeldIn('m')}
-  and (m.sent_at, m.id) > (s.cleared_sent_at, s.cleared_id)`)
+  and ${notCleared('(m.sent_at, m.id)')}`)
 
 /**
  * Marks what others sent as delivered to, or read by, a user. Reading implies delivery, which is not published by itself then.

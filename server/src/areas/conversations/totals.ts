@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { keptSql } from '../../chat/conversations/participant-state.ts'
 import type { ConversationKind } from '../../chat/kind.ts'
+import { takesPartIn } from '../../chat/sight/participation.ts'
 import { appKey } from '../../store/app-key.ts'
 import type { Fragment } from '../../store/statement.ts'
 
@@ -28,7 +29,7 @@ export function selectAppTotal(appId: number, { kind, once }: Counted): Fragment
       where s.app_id = ${appKey(appId)}
       and s.hidden
       and not ${sql.raw(keptSql('s'))}
-      and (c.kind = 1 or s.member)
+      and ${sql.raw(takesPartIn('c'))}
       and c.listed_id is not null
       group by c.app_id, c.key
     )

@@ -1,4 +1,7 @@
+export { createModerationActions } from './actions/sweep.ts'
 export { createModerationJudge } from './judge.ts'
+export { watchQueue } from './queue/metrics.ts'
 export { isBlockedWaiting, isFlaggedWaiting } from './queue/waiting.ts'
 export { revisionId } from './revision-id.ts'
 export { createDryRuns } from './trials/look.ts'
+export { resumeDryRuns } from './trials/runs.ts'

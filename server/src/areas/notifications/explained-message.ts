@@ -1,4 +1,5 @@
-import { ApiError, type NotificationGate } from '@parley/contract'
+import type { NotificationGate } from '@parley/contract'
+import { unknownMessage } from '../../chat/messages/read.ts'
 import { readMessages } from '../../chat/messages/rows.ts'
 import { isHeld } from '../../chat/messages/traits.ts'
 import { identifyViewer, readVisible } from '../../chat/sight/sight.ts'
@@ -49,8 +50,7 @@ export async function readExplained(
       : [{ message: messageId }]
   if (event === undefined) return undefined
   const [found] = await on.query<ExplainedMessage>(selectMessage, [appId, event.message])
-  if (found === undefined && messageId !== undefined)
-    throw new ApiError('ERR_MESSAGE_ID_NOT_FOUND', `There is no message with the id ${messageId}.`)
+  if (found === undefined && messageId !== undefined) throw unknownMessage(messageId)
   return found
 }
 

@@ -1,8 +1,9 @@
-import { type AdminBodyOf, ApiError, type createToken, type OperatorRight } from '@parley/contract'
+import type { AdminBodyOf, createToken, OperatorRight } from '@parley/contract'
 import { deployment } from '../../chat/audit/audit.ts'
 import type { Context } from '../../context.ts'
 import { statement } from '../../store/statement.ts'
 import type { AppNames, Operator } from './accounts.ts'
+import { lacksRight, tooManyGuesses, unknownOwnSession, unknownOwnToken, wrongCode, wrongPassword } from './errors.ts'
 import { appKeysOf } from './manage.ts'
 import { createTokenText, digestOf, idleSeconds } from './sessions.ts'
 import { createTotpSecret, stepOfCode, totpAddress } from './totp.ts'
@@ -16,7 +17,7 @@ export async function requirePassword(context: Context, { account }: Operator, p
   const { database, limits, operatorPasswords } = context
   const waitMs = await limits.operatorSignIns.attempt(`own ${account.id}`)
   if (waitMs > 0) {
-    throw new ApiError('ERR_TOO_MANY_REQUESTS', 'Too many passwords were wrong.').retryAfter(Math.ceil(waitMs / 1000))
+    throw tooManyGuesses(waitMs)
   }
   const [row] = await database.query<{ password: Buffer | null }>(selectPassword, [account.id])
   const isRight = await operatorPasswords
@@ -26,7 +27,7 @@ export async function requirePassword(context: Context, { account }: Operator, p
       await limits.operatorSignIns.wasUnchecked(`own ${account.id}`)
       throw error
     })
-  if (!isRight) throw new ApiError('ERR_WRONG_PASSWORD')
+  if (!isRight) throw wrongPassword()
   await limits.operatorSignIns.succeeded(`own ${account.id}`)
 }
 
@@ -85,7 +86,7 @@ export async function listOwnSessions({ database }: Context, { account, sessionI
 export async function endOwnSession(context: Context, { account }: Operator, id: string): Promise<void> {
   await context.database.transaction(async (tx) => {
     const ended = await tx.query(removeSession, [account.id, id])
-    if (ended.length === 0) throw new ApiError('ERR_SESSION_NOT_FOUND', `There is no session ${id} of yours.`)
+    if (ended.length === 0) throw unknownOwnSession(id)
     await context.audit.record(tx, deployment, { action: 'operator_session_ended', type: 'session', target: id })
   })
 }
@@ -118,7 +119,7 @@ export async function confirmOwnTotp(context: Context, { account }: Operator, co
     const pending = row?.pending ?? null
     const step = pending === null ? undefined : stepOfCode(context.secrets.unseal(pending), code, 0, Date.now() / 1000)
     const confirmed = step === undefined ? [] : await tx.query(confirmPending, [account.id, step, pending])
-    if (confirmed.length === 0) throw new ApiError('ERR_WRONG_OPERATOR_CODE')
+    if (confirmed.length === 0) throw wrongCode()
     await context.audit.record(tx, deployment, {
       ...{ action: 'operator_totp_enabled', type: 'operator', target: String(account.id) },
     })
@@ -188,7 +189,7 @@ export async function createOwnToken(
 ) {
   const missing = rights.find((right) => !operator.rights.has(right))
   if (missing !== undefined) {
-    throw new ApiError('ERR_PERMISSION_DENIED', `You do not have the right "${missing}" yourself.`)
+    throw lacksRight(missing)
   }
   const keys = apps === undefined ? operator.apps : appKeysOf(apps, names, operator)
   const now = Math.floor(Date.now() / 1000)
@@ -209,7 +210,7 @@ export async function createOwnToken(
 export async function deleteOwnToken(context: Context, { account }: Operator, id: string): Promise<void> {
   await context.database.transaction(async (tx) => {
     const removed = await tx.query(removeToken, [account.id, id])
-    if (removed.length === 0) throw new ApiError('ERR_TOKEN_NOT_FOUND', `There is no token ${id} of yours.`)
+    if (removed.length === 0) throw unknownOwnToken(id)
     const target = String(account.id)
     await context.audit.record(tx, deployment, {
       ...{ action: 'operator_token_deleted', type: 'operator', target, details: { token: id } },

@@ -1,5 +1,4 @@
 import {
-  ApiError,
   deploymentRights,
   type OperatorRight,
   type OperatorRole,
@@ -94,8 +93,4 @@ export function showAccount(account: Account, names: AppNames): OperatorShown {
     ...(seenAt !== null && { lastSeenAt: seenAt }),
     ...(disabledAt !== null && { disabledAt }),
   }
-}
-
-export function unknownOperator(id: string): ApiError {
-  return new ApiError('ERR_OPERATOR_NOT_FOUND', `There is no operator with the id ${id}.`)
 }

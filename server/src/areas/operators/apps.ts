@@ -1,4 +1,4 @@
-import { type AdminAnswerOf, type AdminQueryOf, ApiError, type listApps } from '@parley/contract'
+import type { AdminAnswerOf, AdminQueryOf, listApps } from '@parley/contract'
 import { type AppState, unknownApp } from '../../chat/apps.ts'
 import type { App } from '../../chat/identity.ts'
 import type { Context } from '../../context.ts'
@@ -6,6 +6,7 @@ import { pageAsked, pageMeta } from '../../paging.ts'
 import { statement } from '../../store/statement.ts'
 import { createApiKey } from '../api-keys/index.ts'
 import type { Operator } from './accounts.ts'
+import { appExists } from './errors.ts'
 
 const columns = `name as "appId", region, created_at as "createdAt", paused_at as "pausedAt",
     deletes_at as "deletesAt", removing_at as "removingAt"`
@@ -77,7 +78,7 @@ function show(
 /** Makes an app with a key of its own. @throws 409 `ERR_APP_ALREADY_EXISTS` */
 export async function createOwnApp(context: Context, { appId, region }: { appId: string; region: string }) {
   const { created, ...app } = await context.apps.ensure(appId.toLowerCase(), region, context.audit)
-  if (!created) throw new ApiError('ERR_APP_ALREADY_EXISTS', `There is an app ${app.name} already.`)
+  if (!created) throw appExists(app.name)
   const { apiKey, createdAt } = await createApiKey(context, app.appId, 'REST API Key', 'fullAccess')
   return { appId: app.name, region: app.region, createdAt, apiKey }
 }

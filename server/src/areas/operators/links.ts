@@ -1,9 +1,10 @@
-import { ApiError, type OperatorRole } from '@parley/contract'
+import type { OperatorRole } from '@parley/contract'
 import type { Context } from '../../context.ts'
 import type { Queryable, Transaction } from '../../store/database.ts'
 import type { Secrets } from '../../store/secrets.ts'
 import { statement } from '../../store/statement.ts'
 import type { Grants } from './accounts.ts'
+import { unknownLink } from './errors.ts'
 import { createSecret, digestOf } from './sessions.ts'
 
 /** One-time addresses: of the first owner, and of invitations. */
@@ -110,10 +111,6 @@ export async function requireLink(
 ): Promise<void> {
   const values = [digestOf({ secrets }, 'link', token), kinds, Math.floor(Date.now() / 1000)]
   if ((await database.query(selectLink, values)).length === 0) throw unknownLink()
-}
-
-function unknownLink(): ApiError {
-  return new ApiError('ERR_LINK_NOT_FOUND', 'This link was used, has expired, or is not valid.')
 }
 
 /** Takes the invitation of somebody who has shown that an address is theirs; undefined where there is none. */

@@ -1,4 +1,4 @@
-import { type AdminBodyOf, ApiError, type invite, type updateOperator } from '@parley/contract'
+import type { AdminBodyOf, invite, updateOperator } from '@parley/contract'
 import { unknownApp } from '../../chat/apps.ts'
 import { deployment } from '../../chat/audit/audit.ts'
 import type { Context } from '../../context.ts'
@@ -14,8 +14,8 @@ import {
   selectAccounts,
   showAccount,
   showGrants,
-  unknownOperator,
 } from './accounts.ts'
+import { lastOwner, operatorExists, unknownInvitation, unknownOperator } from './errors.ts'
 import { createLink, invitationSeconds, type Link, removeLink, selectLinks } from './links.ts'
 import { countLocked } from './sign-in.ts'
 
@@ -68,7 +68,7 @@ async function readLocked(tx: Transaction, id: string): Promise<Account> {
 /** Somebody must always be able to change operators. @throws 409 `ERR_LAST_OWNER` */
 async function requireOwner(tx: Transaction): Promise<void> {
   const [row] = await tx.query<{ count: number }>(countOwners)
-  if (Number(row?.count) === 0) throw new ApiError('ERR_LAST_OWNER', 'No owner of all apps would be left.')
+  if (Number(row?.count) === 0) throw lastOwner()
 }
 
 /** Changes what an operator may do. */
@@ -140,7 +140,7 @@ export async function createInvitation(
   const email = emailOf(text)
   return context.database.transaction(async (tx) => {
     if ((await tx.query(selectByEmail, [email])).length > 0) {
-      throw new ApiError('ERR_OPERATOR_ALREADY_EXISTS', `There is an operator ${email} already.`)
+      throw operatorExists(email)
     }
     const { link, token } = await createLink(context, tx, {
       ...{ kind: 'invitation', email, role, mayRead: mayRead ?? null, invitedBy: operator.account.id },
@@ -160,7 +160,7 @@ export async function createInvitation(
 export async function removeInvitation(context: Context, id: string): Promise<void> {
   await context.database.transaction(async (tx) => {
     const [link] = await tx.query<Link>(removeLink, [id])
-    if (link === undefined) throw new ApiError('ERR_LINK_NOT_FOUND', `There is no invitation ${id}.`)
+    if (link === undefined) throw unknownInvitation(id)
     await context.audit.record(tx, deployment, {
       ...{ action: 'operator_invitation_withdrawn', type: 'operator', target: `invitation ${id}` },
     })

@@ -1,6 +1,6 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
-import { ApiError } from '@parley/contract'
+import { passwordsWait } from './errors.ts'
 
 /** Passwords of operators, as they are kept: slow to compute, and few at a time, so that signing in cannot hold up the chat. */
 export interface Passwords {
@@ -31,7 +31,7 @@ export function createPasswords(cost: PasswordCost = 1): Passwords {
   let waiting = 0
   const derive = async (password: string, salt: Buffer, at: PasswordCost) => {
     if (waiting >= mostWaiting) {
-      throw new ApiError('ERR_MISSION_FAILED', 'Too many passwords wait to be checked. Try again.').retryAfter(5)
+      throw passwordsWait()
     }
     waiting++
     const key = last.then(() => deriveKey(password.normalize('NFC'), salt, keyBytes, costs[at]))

@@ -6,6 +6,17 @@ import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { requirePassword } from './account.ts'
 import { type Account, accountColumns, type Operator } from './accounts.ts'
+import {
+  accountIsLinked,
+  addressHasAccount,
+  addressNotVerified,
+  identityIsLinked,
+  noSignInProvider,
+  notInvited,
+  notLinked,
+  operatorDisabled,
+  unknownSignIn,
+} from './errors.ts'
 import { type Link, takeInvitationOf } from './links.ts'
 import type { Attempt, Person, Return, SignInProvider } from './provider.ts'
 import { createSecret, digestOf } from './sessions.ts'
@@ -31,7 +42,7 @@ export interface Answer extends Return {
 
 /** The provider of this deployment. @throws 404 `ERR_NO_SIGN_IN_PROVIDER` */
 function providerOf({ signInProvider }: Context): SignInProvider {
-  if (signInProvider === undefined) throw new ApiError('ERR_NO_SIGN_IN_PROVIDER')
+  if (signInProvider === undefined) throw noSignInProvider()
   return signInProvider
 }
 
@@ -115,10 +126,7 @@ async function finish(
     now,
   ])
   if (row === undefined) {
-    throw new ApiError(
-      'ERR_SIGN_IN_NOT_FOUND',
-      'This sign-in was used, has expired, or was begun in another browser. Please begin again.',
-    )
+    throw unknownSignIn()
   }
   try {
     const person = await provider.redeem(attemptOf(context, state, row.redirectUri), from)
@@ -169,7 +177,7 @@ export async function finishSignIn(
     await context.audit.record(context.database, deployment, {
       ...{ action: 'operator_sign_in_refused', type: 'operator', target: String(known.id), details: { issuer } },
     })
-    throw new ApiError('ERR_OPERATOR_DISABLED')
+    throw operatorDisabled()
   }
   const account = known ?? (await claimInvitation(context, person))
   return { operator: operatorOf(account), issuer, returnTo }
@@ -179,17 +187,14 @@ export async function finishSignIn(
 function claimInvitation(context: Context, person: Person): Promise<Account> {
   const { email, name } = person
   if (email === undefined) {
-    throw new ApiError('ERR_NOT_INVITED', 'The provider does not say that your e-mail address is verified.')
+    throw addressNotVerified()
   }
   return context.database.transaction(async (tx) => {
     if ((await tx.query(selectByEmail, [email])).length > 0) {
-      throw new ApiError(
-        'ERR_NOT_INVITED',
-        'There is an account with your e-mail address. If it is yours, sign in by its password and link it under Your account.',
-      )
+      throw addressHasAccount()
     }
     const link: Link | undefined = await takeInvitationOf(tx, email)
-    if (link === undefined) throw new ApiError('ERR_NOT_INVITED')
+    if (link === undefined) throw notInvited()
     const account = await createAccount(context, tx, {
       ...{ ...grantsOf(link), email, name: name ?? email.slice(0, 100), password: null },
     })
@@ -202,10 +207,7 @@ function claimInvitation(context: Context, person: Person): Promise<Account> {
 async function bind({ audit }: Context, tx: Transaction, operatorId: number, { issuer, subject }: Person) {
   const bound = await tx.query(insertIdentity, [operatorId, issuer, subject, Math.floor(Date.now() / 1000)])
   if (bound.length === 0) {
-    throw new ApiError(
-      'ERR_IDENTITY_ALREADY_EXISTS',
-      'You, or another operator, are linked with this provider already.',
-    )
+    throw identityIsLinked()
   }
   await audit.record(tx, deployment, {
     ...{ action: 'operator_linked', type: 'operator', target: String(operatorId), details: { issuer } },
@@ -216,7 +218,7 @@ async function bind({ audit }: Context, tx: Transaction, operatorId: number, { i
 export async function beginOwnLink(context: Context, operator: Operator, password: string, caller: Caller) {
   providerOf(context)
   await requirePassword(context, operator, password)
-  if (operator.account.issuer !== null) throw new ApiError('ERR_IDENTITY_ALREADY_EXISTS')
+  if (operator.account.issuer !== null) throw accountIsLinked()
   return begin(context, caller, { operatorId: operator.account.id })
 }
 
@@ -237,7 +239,7 @@ export async function endOwnLink(context: Context, operator: Operator, password:
   const target = String(operator.account.id)
   await context.database.transaction(async (tx) => {
     const [removed] = await tx.query<{ issuer: string }>(removeIdentity, [operator.account.id])
-    if (removed === undefined) throw new ApiError('ERR_IDENTITY_NOT_FOUND')
+    if (removed === undefined) throw notLinked()
     await context.audit.record(tx, deployment, {
       ...{ action: 'operator_unlinked', type: 'operator', target, details: { issuer: removed.issuer } },
     })

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import { ApiError } from '@parley/contract'
 import { type JWTPayload, jwtVerify } from 'jose'
 import { Agent, type Dispatcher, request } from 'undici'
 import { createKeySet, KeysUnavailable, signatureAlgorithms } from '../../chat/credentials/key-set.ts'
 import { isSafeAddress, type OidcSettings } from '../../config/oidc.ts'
 import type { Log } from '../../log.ts'
+import { providerUnavailable, signInRefused } from './errors.ts'
 
 /** One way to the provider's page and back. */
 export interface Attempt {
@@ -159,11 +159,11 @@ export function createSignInProvider({ issuer, clientId, clientSecret }: OidcSet
     } catch (error) {
       if (error instanceof Refused) {
         log.warn({ issuer, reason: error.message }, 'a sign-in of an operator by OpenID Connect was refused')
-        throw new ApiError('ERR_SIGN_IN_REFUSED')
+        throw signInRefused()
       }
       if (!(error instanceof ProviderFailure)) throw error
       log.warn({ issuer, reason: error.message }, 'the OpenID Connect provider did not answer as it should')
-      throw new ApiError('ERR_SIGN_IN_PROVIDER_UNAVAILABLE').retryAfter(5)
+      throw providerUnavailable()
     }
   }
 

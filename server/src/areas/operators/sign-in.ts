@@ -1,4 +1,4 @@
-import { ApiError, type MeShown } from '@parley/contract'
+import type { MeShown } from '@parley/contract'
 import { deployment } from '../../chat/audit/audit.ts'
 import type { Context } from '../../context.ts'
 import { TooManyRequests } from '../../limits/errors.ts'
@@ -14,6 +14,7 @@ import {
   rightsOf,
   showGrants,
 } from './accounts.ts'
+import { codeRequired, operatorExists, wrongCode, wrongPassword } from './errors.ts'
 import { requireLink, takeLink } from './links.ts'
 import { beginSession, type Origin } from './sessions.ts'
 import { stepOfCode } from './totp.ts'
@@ -101,20 +102,20 @@ export async function signInByPassword(
     })
   if (!isRight || found === undefined || found.password === null) {
     if (found !== undefined) recordRefusal(context, found, 'password')
-    throw new ApiError('ERR_WRONG_PASSWORD')
+    throw wrongPassword()
   }
   const { password: compared, totpSecret, totpStep, ...account } = found
   if (totpSecret !== null) {
     if (code === undefined) {
       // The password was right: that this is asked is no guess.
       for (const [counter, key] of guesses) await counter.wasUnchecked(key)
-      throw new ApiError('ERR_OPERATOR_CODE_REQUIRED')
+      throw codeRequired()
     }
     const step = stepOfCode(secrets.unseal(totpSecret), code, totpStep, Date.now() / 1000)
     const used = step === undefined ? [] : await database.query(useStep, [account.id, step])
     if (used.length === 0) {
       recordRefusal(context, account, 'code')
-      throw new ApiError('ERR_WRONG_OPERATOR_CODE')
+      throw wrongCode()
     }
   }
   for (const [counter, key] of guesses) await counter.succeeded(key)
@@ -162,7 +163,7 @@ export async function openSession(
   const details = proof !== undefined && 'issuer' in proof ? proof : undefined
   const { id, cookie } = await context.database.transaction(async (tx) => {
     if (password !== undefined && (await tx.query(holdPassword, [account, password])).length === 0) {
-      throw new ApiError('ERR_WRONG_PASSWORD')
+      throw wrongPassword()
     }
     await audit.record(tx, deployment, {
       ...{ action: 'operator_signed_in', type: 'operator', target: String(account), details },
@@ -200,7 +201,7 @@ export async function createAccount(
   const { email, name, role, apps, mayRead, password } = account
   const values = [email, name, role, apps, mayRead, password, Math.floor(Date.now() / 1000)]
   const [made] = await tx.query<Account>(insertAccount, values)
-  if (made === undefined) throw new ApiError('ERR_OPERATOR_ALREADY_EXISTS', `There is an operator ${email} already.`)
+  if (made === undefined) throw operatorExists(email)
   await tx.query(removeSetups)
   const details = { role, ...(apps !== null && { apps: apps.length }) }
   await audit.record(tx, deployment, {

@@ -1,7 +1,8 @@
-import { ApiError, endUserSession, listUserSessions } from '@parley/contract'
+import { endUserSession, listUserSessions } from '@parley/contract'
 import { requireUser } from '../../chat/users/require.ts'
 import { endSessionOf, listSessionsOf } from '../auth-tokens/index.ts'
 import { type AdminRoute, serveAdmin } from './call.ts'
+import { unknownSessionOf } from './errors.ts'
 
 export const operations: readonly AdminRoute[] = [
   serveAdmin(listUserSessions, async ({ app: { appId }, params }, context) => {
@@ -11,7 +12,7 @@ export const operations: readonly AdminRoute[] = [
   serveAdmin(endUserSession, async ({ app: { appId }, params }, context) => {
     const { uid } = await requireUser(context.database, appId, params.uid)
     if (!(await endSessionOf(context, appId, uid, Number(params.id)))) {
-      throw new ApiError('ERR_SESSION_NOT_FOUND', `${uid} has no such session.`)
+      throw unknownSessionOf(uid)
     }
     return { data: { success: true as const } }
   }),

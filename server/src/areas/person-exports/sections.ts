@@ -1,4 +1,5 @@
 import type { PersonRecordKind } from '@parley/contract'
+import { takesPartIn } from '../../chat/sight/participation.ts'
 import { type Statement, statement } from '../../store/statement.ts'
 
 /** A kind of records that one statement writes whole. */
@@ -115,7 +116,7 @@ export const sections: readonly Section[] = [
   inConversation(
     'conversation',
     'conversation_states',
-    `'isMember', c.kind = 1 or x.member, 'deliveredUpTo', nullif(x.delivered_id, 0)::text,
+    `'isMember', ${takesPartIn('c', 'x')}, 'deliveredUpTo', nullif(x.delivered_id, 0)::text,
       'readUpTo', nullif(x.read_id, 0)::text, 'unreadFrom', nullif(x.unread_id, 0)::text,
       'resetUpTo', nullif(x.cleared_id, 0)::text, 'tags', x.tags, 'pinnedAt', x.pinned_at`,
   ),

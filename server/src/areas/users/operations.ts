@@ -12,7 +12,8 @@ import {
 import { serve } from '../../call.ts'
 import { systemUid } from '../../chat/apps.ts'
 import { countOnlineMembers as countMembers } from '../../chat/groups/online.ts'
-import { requireFeature, requireRolePermission } from '../../chat/roles/rules.ts'
+import { requireGoverned } from '../../chat/roles/rules.ts'
+import { listing } from '../../chat/users/listed.ts'
 import { requireUser } from '../../chat/users/require.ts'
 import { showUser } from '../../chat/users/rows.ts'
 import { showUsers } from '../../chat/users/view.ts'
@@ -61,8 +62,7 @@ export const operations = [
       const counts = await countMembers(database, app.appId, actor?.uid, policy, groups)
       return { data: { groups: Object.fromEntries(counts) } }
     }
-    requireFeature(policy, 'listUsers')
-    requireRolePermission(policy, 'listUsers')
+    requireGoverned(policy, listing)
     return { data: { onlineUsersCount: await countOnline(database, app.appId, actor?.uid, policy) } }
   }),
 

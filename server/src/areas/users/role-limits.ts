@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import type { RolePolicy } from '../../chat/roles/policies.ts'
-import { isFriendsMode, requireListed, roleDenied, roleList } from '../../chat/roles/rules.ts'
+import { isFriendsMode, requireListed, roleDenied } from '../../chat/roles/rules.ts'
 import { areFriends } from '../../chat/users/friends.ts'
+import { listedFor } from '../../chat/users/listed.ts'
 import type { UserRow } from '../../chat/users/rows.ts'
 import { appKey } from '../../store/app-key.ts'
 import type { Queryable } from '../../store/database.ts'
@@ -9,14 +10,13 @@ import type { Fragment } from '../../store/statement.ts'
 
 /** The users that the role of a viewer can list (`listUsers.*` and the setting), as conditions on `u`. */
 export function listLimits(policy: RolePolicy | undefined, appId: number, viewer: string): Fragment[] {
-  if (policy === undefined) return []
-  const conditions: Fragment[] = []
-  if (policy.settings.listUsers === 'friendsOnly' || isFriendsMode(policy, 'listUsers.mode')) {
-    conditions.push(isFriendOf(appId, viewer))
-  }
-  const roles = roleList(policy, 'listUsers.allowedRoles')
-  if (roles !== null) conditions.push(sql`u.role = any(${roles}::text[])`)
-  return conditions
+  const listed = listedFor(policy)
+  if (listed === 'nobody') return [sql`false`]
+  const { friendsOnly, roles } = listed
+  return [
+    ...(friendsOnly ? [isFriendOf(appId, viewer)] : []),
+    ...(roles === null ? [] : [sql`u.role = any(${roles}::text[])`]),
+  ]
 }
 
 export function isFriendOf(appId: number, viewer: string): Fragment {

@@ -1,5 +1,4 @@
-import { deactivateUsers } from '../../areas/users/deactivation.ts'
-import { deleteForGood } from '../../areas/users/deletion.ts'
+import { deactivateUsers, deleteForGood } from '../../areas/users/index.ts'
 import type { App } from '../../chat/identity.ts'
 import { digestOf } from '../../chat/users/erased.ts'
 import type { Context } from '../../context.ts'

@@ -1,6 +1,7 @@
 import type { Queryable } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { type ConversationKind, kindSql } from '../kind.ts'
+import { takesPartIn } from '../sight/participation.ts'
 
 /** One participant's state of a conversation, with what a list shows of it. */
 export interface ParticipantState {
@@ -43,7 +44,7 @@ export function keptSql(side: string): string {
 }
 
 /** Whether a conversation `c` is in the list of a participant `s`. */
-export const listedSql = `(c.kind = 1 or s.member)
+export const listedSql = `${takesPartIn('c')}
   and c.listed_id is not null
   and ${keptSql('s')}`
 
@@ -110,7 +111,7 @@ const selectState = statement(`
   where s.app_id = $1
   and s.uid = $2
   and s.conversation = $3
-  and (c.kind = 1 or s.member)
+  and ${takesPartIn('c')}
   and c.listed_id is not null`)
 
 /** A user's state in one conversation; undefined before its first message, and for groups they are not in. */

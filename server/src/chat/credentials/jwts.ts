@@ -66,7 +66,7 @@ export function createJwts(readKeys: (url: string) => Promise<unknown>): Jwts {
         // By then its signature was found to be good.
         if (error instanceof errors.JWTExpired) return 'over'
         if (!(error instanceof KeysUnavailable)) return undefined
-        throw new ApiError('ERR_MISSION_FAILED', 'The keys of the issuer cannot be read. Try again.').retryAfter(5)
+        throw keysAway()
       }
     },
   }
@@ -80,4 +80,8 @@ function claimsOf(
   if (exp <= now) return 'over'
   if (iat > now + clockSeconds || exp > now + longestSeconds + clockSeconds) return undefined
   return { uid: sub, issuedAt: iat, expiresAt: exp }
+}
+
+function keysAway(): ApiError {
+  return new ApiError('ERR_MISSION_FAILED', 'The keys of the issuer cannot be read. Try again.').retryAfter(5)
 }

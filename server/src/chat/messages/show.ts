@@ -2,6 +2,7 @@ import type { Message } from '@parley/contract'
 import type { Queryable } from '../../store/database.ts'
 import { type JsonText, toJson } from '../json.ts'
 import type { RolePolicy } from '../roles/policies.ts'
+import { readBlocked } from '../sight/blocks.ts'
 import { isThere } from '../sight/participation.ts'
 import { readVisible } from '../sight/sight.ts'
 import { type Addition, readAdditions } from './additions.ts'
@@ -41,6 +42,8 @@ export interface ShowOptions {
   readonly withMentionTags?: boolean
   /** Shows what blocks there are between the viewer and users whom messages mention. */
   readonly withMentionBlocks?: boolean
+  /** Nothing that a user wrote whom the viewer has blocked is shown inside a message. */
+  readonly hidesBlocked?: boolean
   /** Users and groups that were read for this answer already; they are not read again. */
   readonly known?: KnownEntities
   /** The viewer's receipts in all groups that these messages are of, where they were read with the page. */
@@ -199,15 +202,27 @@ async function readInside(
     if (showsQuoted(row, options)) ids.push(row.quotedId)
     if (row.subjectId !== null) ids.push(row.subjectId)
   }
-  const { viewer, policy, withHidden = false } = options
+  const { viewer, policy, withHidden = false, hidesBlocked = false } = options
   // Mostly they were said a moment before, and stand on the same page.
   const near = nearbyOf(ids, options)
   const found = await readMessages(on, appId, near.size === 0 ? ids : ids.filter((id) => !near.has(id)))
   if (found.size === 0) return near
   if (withHidden) return new Map([...near, ...found])
   if (viewer === undefined) return new Map([...found].filter(([, message]) => isThere(undefined, message)))
-  const visible = await readVisible(on, appId, { uid: viewer, policy }, [...found.values()])
-  return new Map([...near, ...[...found].filter(([id]) => visible.has(id))])
+  const messages = [...found.values()]
+  const [visible, blocked] = await Promise.all([
+    readVisible(on, appId, { uid: viewer, policy }, messages),
+    hidesBlocked
+      ? readBlocked(
+          on,
+          appId,
+          viewer,
+          messages.map(({ sender }) => sender),
+        )
+      : new Set<string>(),
+  ])
+  const shown = messages.filter(({ id, sender }) => visible.has(id) && !blocked.has(sender))
+  return new Map([...near, ...shown.map((message) => [message.id, message] as const)])
 }
 
 function nearbyOf(ids: readonly number[], { along }: ShowOptions): Map<number, StoredMessage> {

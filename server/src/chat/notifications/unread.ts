@@ -7,6 +7,7 @@ import {
   rememberedUnreadOf,
 } from '../conversations/participant-state.ts'
 import { countVisibleUnread } from '../conversations/unread.ts'
+import { takesPartIn } from '../sight/participation.ts'
 import { hidesByRole, type Viewer } from '../sight/sight.ts'
 
 /** Each push to whom a conversation is unread counts anew, so less than elsewhere is worth remembering. */
@@ -35,7 +36,7 @@ const select = statement(`
   join conversations c on c.app_id = s.app_id and c.key = s.conversation${participantJoins}
   where s.app_id = $1
   and s.uid = any($2::text[])
-  and (c.kind = 1 or s.member)
+  and ${takesPartIn('c')}
   and (c.last_sent_at, c.last_id) > (s.unread_sent_at, s.unread_id)
   group by s.uid`)
 

@@ -2,7 +2,7 @@ import type { GroupScope, Permissions } from '@parley/contract'
 import { sql } from 'kysely'
 import type { Queryable } from '../../store/database.ts'
 import { type Fragment, statement } from '../../store/statement.ts'
-import { isHeld, traits } from '../messages/traits.ts'
+import { heldTraits, isHeld, traits } from '../messages/traits.ts'
 import { isBefore, type MessageFacts, type Position } from './condition.ts'
 import type { ScopeRules } from './rules.ts'
 
@@ -16,11 +16,24 @@ export interface Participation {
   readonly scope?: ScopeRules | undefined
 }
 
-/** Of a participant's state `s`, with the kind of its conversation: who has left a group sees nothing of it. */
-export const takesPartSql = sql`(s.kind = 1 or s.member)`
+/**
+ * Of a participant's state, with what knows the kind of its conversation: who has left a group sees nothing of it.
+ * @param place a conversation, or a message there
+ */
+export const takesPartIn = (place: string, state = 's'): string => `(${place}.kind = 1 or ${state}.member)`
 
-/** Of a message `m` and a participant's state `s`: a reset hides what lies before it. */
-export const notClearedSql = sql`(m.sent_at, m.id) > (s.cleared_sent_at, s.cleared_id)`
+/** The same of a state `s` that has the kind with it. */
+export const takesPartSql = sql.raw(takesPartIn('s'))
+
+/** Of a participant's state `s`: a reset hides what lies before it, up to a position such as `(m.sent_at, m.id)`. */
+export const notCleared = (position: string): string => `${position} > (s.cleared_sent_at, s.cleared_id)`
+export const hasCleared = (position: string): string => `(s.cleared_sent_at, s.cleared_id) >= ${position}`
+
+/** Of a message `m`. */
+export const notClearedSql = sql.raw(notCleared('(m.sent_at, m.id)'))
+
+/** Since when a member `m` of a group with a state `s` takes part in it: as the state says, else as the membership does. */
+export const joinedColumns = `coalesce(s.joined_sent_at, m.joined_at) as "joinedSentAt", coalesce(s.joined_id, 0) as "joinedId"`
 
 /**
  * Of a message: moderation does not hold it. Said in two parts, of each of which the planner believes that nearly all
@@ -28,6 +41,9 @@ export const notClearedSql = sql`(m.sent_at, m.id) > (s.cleared_sent_at, s.clear
  */
 export const notHeldIn = (message: string): string =>
   [traits.pending, traits.disapproved].map((bit) => `${message}.traits & ${bit} <> ${bit}`).join(' and ')
+
+/** The same in one part, of few messages that are found already: no plan goes by it. */
+export const notHeldAmong = (message: string): string => `${message}.traits & ${heldTraits} = 0`
 
 /** Of a message `m`. */
 export const notHeldSql = sql.raw(notHeldIn('m'))
@@ -37,7 +53,21 @@ export function isThereSql(viewer: Fragment | undefined): Fragment {
   return viewer === undefined ? notHeldSql : sql`(${notHeldSql} or m.sender = ${viewer})`
 }
 
-/** The same, asked of a message in memory. @param viewer undefined for the app */
+/**
+ * Of a message `m`: somebody may have its id. It is there for them, or was before moderation took it; of one that is removed for
+ * good nothing tells that it was not.
+ * @param viewer an expression
+ */
+export const wasThereFor = (
+  viewer: string,
+): string => `(${notHeldIn('m')} or m.sender = ${viewer} or m.purged or exists (
+      select from message_moderation k
+      where k.app_id = m.app_id
+      and k.message = m.id
+      and k.was_visible
+    ))`
+
+/** As `isThereSql`, asked of a message in memory. @param viewer undefined for the app */
 export function isThere(viewer: string | undefined, message: Pick<MessageFacts, 'sender' | 'traits'>): boolean {
   return !isHeld(message) || message.sender === viewer
 }
@@ -59,9 +89,8 @@ interface ParticipationRow {
 }
 
 const select = statement(`
-  select s.conversation, c.kind = 1 or s.member as "takesPart", s.cleared_sent_at as "clearedSentAt",
-    s.cleared_id as "clearedId", m.scope, coalesce(s.joined_sent_at, m.joined_at) as "joinedSentAt",
-    coalesce(s.joined_id, 0) as "joinedId", g.permissions
+  select s.conversation, ${takesPartIn('c')} as "takesPart", s.cleared_sent_at as "clearedSentAt",
+    s.cleared_id as "clearedId", m.scope, ${joinedColumns}, g.permissions
   from conversation_states s
   join conversations c on c.app_id = s.app_id and c.key = s.conversation
   left join groups g
@@ -103,8 +132,7 @@ interface RestrictedMembership {
 
 const selectRestricted = (among: string) =>
   statement(`
-  select g.guid, m.scope, coalesce(s.joined_sent_at, m.joined_at) as "joinedSentAt",
-    coalesce(s.joined_id, 0) as "joinedId", g.permissions
+  select g.guid, m.scope, ${joinedColumns}, g.permissions
   from group_members m
   join groups g on g.app_id = m.app_id and g.guid = m.guid
   left join conversation_states s on s.app_id = m.app_id and s.uid = m.uid and s.conversation = g.conversation

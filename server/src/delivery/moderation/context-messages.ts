@@ -1,6 +1,6 @@
 import { kindSql } from '../../chat/kind.ts'
 import type { StoredMessage } from '../../chat/messages/rows.ts'
-import { heldTraits } from '../../chat/messages/traits.ts'
+import { notHeldAmong } from '../../chat/sight/participation.ts'
 import { identifyViewer, type PlacedFacts, readVisible } from '../../chat/sight/sight.ts'
 import type { Context } from '../../context.ts'
 import { statement } from '../../store/statement.ts'
@@ -26,7 +26,7 @@ const selectOf = (place: string, more = '') =>
   ) m
   where m.category = 'message'${more}
   and m.deleted_at is null
-  and m.traits & ${heldTraits} = 0
+  and ${notHeldAmong('m')}
   and m.data->>'text' <> ''
   order by m.sent_at desc, m.id desc
   limit $5`)

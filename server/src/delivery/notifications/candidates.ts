@@ -1,6 +1,7 @@
 import type { Channel, UserPreferencesIn } from '@parley/contract'
 import { systemUid } from '../../chat/apps.ts'
 import type { MailFacts, Recipient } from '../../chat/notifications/decide.ts'
+import { hasCleared } from '../../chat/sight/participation.ts'
 import type { Queryable } from '../../store/database.ts'
 import { createRecordset } from '../../store/recordset.ts'
 import { statement } from '../../store/statement.ts'
@@ -108,7 +109,7 @@ const select = statement(`
     ${followsThreadSql('r.uid', 'h.parent')} as "followsThread",
     ${isBlockedSql('r.uid', 'h.kind', 'any(h.actors)')} as "isBlocked",
     coalesce((s.read_sent_at, s.read_id) >= (h.sent_at, h.message), false) as "hasRead",
-    coalesce((s.cleared_sent_at, s.cleared_id) >= (h.sent_at, h.message), false) as "hasCleared",
+    coalesce(${hasCleared('(h.sent_at, h.message)')}, false) as "hasCleared",
     ${addressSql} as address,
     t.channel <> 'push' and ${unsubscribedSql('r.uid', 't.channel', 'h.conversation')} as "isUnsubscribed"
   from happened h

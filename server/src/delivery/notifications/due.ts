@@ -1,7 +1,7 @@
 import type { NotificationTrigger, UserPreferencesIn } from '@parley/contract'
 import { type ConversationKind, kindSql } from '../../chat/kind.ts'
 import { noEvent } from '../../chat/notifications/shown.ts'
-import { notHeldIn } from '../../chat/sight/participation.ts'
+import { hasCleared, notHeldIn } from '../../chat/sight/participation.ts'
 import type { EventTrigger } from '../../events/types.ts'
 import { nowMs } from '../../store/clock.ts'
 import type { Queryable } from '../../store/database.ts'
@@ -67,7 +67,7 @@ const flags = {
   followsThread: followsThreadSql('d.uid', 'm.parent_id'),
   isBlocked: isBlockedSql('d.uid', 'c.kind', 'any(h.actors)'),
   hasRead: 'coalesce((s.read_sent_at, s.read_id) >= (m.sent_at, m.id), false)',
-  hasCleared: 'coalesce((s.cleared_sent_at, s.cleared_id) >= (m.sent_at, m.id), false)',
+  hasCleared: `coalesce(${hasCleared('(m.sent_at, m.id)')}, false)`,
   isActive: 'u.uid is not null and u.deactivated_at is null',
   takesPart: 'c.kind = 1 or g.uid is not null',
   isRestricted: 'coalesce(g.permissions_version <> 0, false)',

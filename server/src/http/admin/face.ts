@@ -1,4 +1,4 @@
-import { ApiError, furtherRightOf, type Operation, type OperatorRight, rightOf } from '@parley/contract'
+import { type ApiError, furtherRightOf, type Operation, type OperatorRight, rightOf } from '@parley/contract'
 import type { FastifyRequest } from 'fastify'
 import { everything, isOfApp, listOwnReadings, type Operator, recordReads } from '../../areas/operators/index.ts'
 import { AppPausedError, type RegisteredApp, unknownApp } from '../../chat/apps.ts'
@@ -7,6 +7,7 @@ import type { Caller } from '../../chat/identity.ts'
 import type { Context } from '../../context.ts'
 import type { Face } from '../face.ts'
 import { followDeed } from './deeds.ts'
+import { actsAsNobody, lacksRight, readingRequired } from './errors.ts'
 import { adminPrefix, authenticateOperator, checkGate, isolate } from './gate.ts'
 import { leaveOutTexts } from './texts.ts'
 
@@ -53,7 +54,7 @@ export function createOperatorFace(context: Context): Face {
     checkQuery(request, { area }, { searchKey }) {
       // Whoever finds by a text knows it.
       const isOfTexts = searchKey !== undefined && area === 'Messages'
-      if (isOfTexts && !request.readings?.has(everything)) throw readingRequired(request)
+      if (isOfTexts && !request.readings?.has(everything)) throw refusedTexts(request)
     },
     checkBody({ operator }, operation, body) {
       const right = furtherRightOf(operation, body)
@@ -93,7 +94,7 @@ function callerOf(operation: Operation, operator: Operator, { headers, method }:
   const onBehalfOf = headers.onbehalfof
   if (typeof onBehalfOf !== 'string' || operation.onBehalfOf === 'ignored') return { kind: 'app', ...noKey }
   if (method !== 'GET' && method !== 'HEAD') {
-    throw new ApiError('ERR_PERMISSION_DENIED', 'Operators do not act as users.')
+    throw actsAsNobody()
   }
   requireRight(operator, 'read')
   return { kind: 'user', uid: onBehalfOf.trim().toLowerCase(), via: 'key', ...noKey }
@@ -101,7 +102,7 @@ function callerOf(operation: Operation, operator: Operator, { headers, method }:
 
 /** @throws 403 `ERR_PERMISSION_DENIED` */
 export function requireRight({ rights }: Operator, right: OperatorRight): void {
-  if (!rights.has(right)) throw new ApiError('ERR_PERMISSION_DENIED', `You do not have the right "${right}".`)
+  if (!rights.has(right)) throw lacksRight(right)
 }
 
 /** @throws 404 `ERR_APP_NOT_FOUND`: an app that the operator has nothing to do with is as unknown as one that does not exist */
@@ -124,9 +125,6 @@ function checkRunning(app: RegisteredApp, { method }: Operation, right: Operator
   throw new AppPausedError(app.name, 'Resume it first.').retryAfter(untilResumed)
 }
 
-function readingRequired({ operator }: FastifyRequest): ApiError {
-  if (operator?.rights.has('read') !== true) {
-    return new ApiError('ERR_PERMISSION_DENIED', 'You do not have the right "read".')
-  }
-  return new ApiError('ERR_READING_REQUIRED', 'Begin a reading of the whole app first: POST .../readings with of: "*".')
+function refusedTexts({ operator }: FastifyRequest): ApiError {
+  return operator?.rights.has('read') === true ? readingRequired() : lacksRight('read')
 }

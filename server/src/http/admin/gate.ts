@@ -1,4 +1,3 @@
-import { ApiError } from '@parley/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Cookie, findBySession, findByToken, type Operator } from '../../areas/operators/index.ts'
 import { isLocalHost } from '../../config/oidc.ts'
@@ -6,6 +5,7 @@ import type { Context } from '../../context.ts'
 import { databaseAway } from '../../faults.ts'
 import { limitExceeded } from '../../limits/errors.ts'
 import { apiNotFound } from '../../protocol/errors.ts'
+import { needsOrigin, notPrivate, notSignedIn, ofOtherOrigin } from './errors.ts'
 
 /** Where the admin API is, without `/v3` before it. */
 export const adminPrefix = '/admin/v1'
@@ -26,7 +26,7 @@ export function checkGate(context: Context, request: FastifyRequest): void {
   if (!context.addresses.isAdmin(request.raw)) throw apiNotFound(request)
   if (!context.monitor.available) throw databaseAway()
   if (isUnsafe(request) && isFromElsewhere(context, request)) {
-    throw new ApiError('ERR_PERMISSION_DENIED', 'Pages of other origins cannot call the admin API.')
+    throw ofOtherOrigin()
   }
 }
 
@@ -93,10 +93,7 @@ export function signInCookie(context: Surroundings, request: FastifyRequest, rep
 /** A password or a session must not go over a network in the open. @throws 403 `ERR_PERMISSION_DENIED` */
 export function requirePrivate(context: Surroundings, request: FastifyRequest): void {
   if (isSecure(context, request) || isLocalHost(context.addresses.hostOf(request.raw))) return
-  throw new ApiError(
-    'ERR_PERMISSION_DENIED',
-    'Sign in over HTTPS. Behind a proxy that ends TLS, set PUBLIC_URL to the https:// address, or TRUST_PROXY.',
-  )
+  throw notPrivate()
 }
 
 function cookieOf(header: string | undefined, name: string): string | undefined {
@@ -117,7 +114,7 @@ export async function authenticateOperator(
   reply: FastifyReply,
 ): Promise<Operator> {
   const operator = await findOperator(context, request, reply)
-  if (operator === undefined) throw new ApiError('ERR_NO_AUTH', 'Sign in, or send a personal token.')
+  if (operator === undefined) throw notSignedIn()
   request.operator = operator
   const standing = await context.limits.rateLimiter.take('operator', String(operator.account.id))
   if (standing?.isExceeded) throw limitExceeded(standing)
@@ -139,7 +136,7 @@ async function findOperator(context: Context, request: FastifyRequest, reply: Fa
   // A browser sends a cookie by itself: it must also say that its page is ours.
   const { origin, 'sec-fetch-site': site } = request.headers
   if (isUnsafe(request) && origin === undefined && site === undefined) {
-    throw new ApiError('ERR_PERMISSION_DENIED', 'Changes by a session need the header Origin.')
+    throw needsOrigin()
   }
   return findBySession(context, database, cookie)
 }

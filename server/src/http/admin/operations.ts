@@ -1,4 +1,4 @@
-import { type AdminOperation, ApiError, badRequest } from '@parley/contract'
+import { type AdminOperation, badRequest } from '@parley/contract'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { AdminCall, AdminRoute, Operator } from '../../areas/operators/index.ts'
 import type { App } from '../../chat/identity.ts'
@@ -6,6 +6,7 @@ import type { Context } from '../../context.ts'
 import { compileCheck, sanitize } from '../../protocol/validation.ts'
 import { contextOf } from '../../traced-context.ts'
 import { compileQueryReader } from '../query.ts'
+import { noTokens } from './errors.ts'
 import { actorOf, findAppOf, requireRight } from './face.ts'
 import {
   adminPrefix,
@@ -77,7 +78,7 @@ function registerAdminOperation(server: FastifyInstance, context: Context, { ope
 /** @throws 403 `ERR_PERMISSION_DENIED` */
 function checkAccess({ access, sessionOnly }: AdminOperation, operator: Operator): void {
   if (sessionOnly === true && operator.sessionId === undefined) {
-    throw new ApiError('ERR_PERMISSION_DENIED', 'Personal tokens cannot do this: sign in.')
+    throw noTokens()
   }
   if (access !== 'signedIn' && access !== 'anybody') requireRight(operator, access)
 }

@@ -6,9 +6,10 @@ import { showAction } from '../../../chat/messages/change.ts'
 import { mediaKeysOf, releaseUses } from '../../../chat/messages/file-uses.ts'
 import type { StoredMessage } from '../../../chat/messages/rows.ts'
 import { showMessages } from '../../../chat/messages/show.ts'
-import { heldTraits, isHeld, traits } from '../../../chat/messages/traits.ts'
+import { isHeld, traits } from '../../../chat/messages/traits.ts'
 import { leavesWork, moderationTraits, traitsOfStatus } from '../../../chat/moderation/verdict.ts'
 import { placeOf } from '../../../chat/place.ts'
+import { notHeldAmong } from '../../../chat/sight/participation.ts'
 import type { Context } from '../../../context.ts'
 import type { Transaction } from '../../../store/database.ts'
 import { statement } from '../../../store/statement.ts'
@@ -63,7 +64,7 @@ const fallBack = statement(`
     where m.app_id = $1
     and m.conversation = $2
     and not m.purged
-    and m.traits & ${heldTraits} = 0
+    and ${notHeldAmong('m')}
     and not (m.category = 'action' and m.type = 'message')
     order by m.sent_at desc, m.id desc
     limit 1

@@ -2,6 +2,7 @@ import { fileKinds } from '@parley/contract'
 import { sql } from 'kysely'
 import { storedKind } from '../../../chat/kind.ts'
 import { type AttachmentKind, traits } from '../../../chat/messages/traits.ts'
+import { notBlockedSql } from '../../../chat/sight/blocks.ts'
 import { isThereSql } from '../../../chat/sight/participation.ts'
 import type { Fragment } from '../../../store/statement.ts'
 import { needsActingUser } from '../errors.ts'
@@ -111,11 +112,7 @@ export function filterConditions(
     )`,
   )
   if (filters.hideMessagesFromBlockedUsers === true && viewer !== undefined) {
-    conditions.push(sql`not exists (
-      select from blocks b
-      where b.app_id = m.app_id and b.blocker = ${viewer} and b.blocked = m.sender
-      offset 0
-    )`)
+    conditions.push(notBlockedSql(viewer))
   }
   add(filters.hideReplies, () => sql`m.parent_id is null`)
   add(filters.hideDeleted, () => sql`m.deleted_at is null`)

@@ -10,7 +10,7 @@ import type { StoredMessage } from '../../../chat/messages/rows.ts'
 import type { ReadAlong } from '../../../chat/messages/show.ts'
 import { packThreadCounts, unpackThreadCounts } from '../../../chat/messages/threads.ts'
 import { traits } from '../../../chat/messages/traits.ts'
-import { isThereSql, notClearedSql, takesPartSql } from '../../../chat/sight/participation.ts'
+import { isThereSql, notClearedSql, takesPartSql, wasThereFor } from '../../../chat/sight/participation.ts'
 import type { Queryable } from '../../../store/database.ts'
 import { type Lookup, pageLookup } from '../../../store/lookups.ts'
 import { type Fragment, fixedStatement, inOrder } from '../../../store/statement.ts'
@@ -143,6 +143,7 @@ function selectPage(kind: ConversationKind, affix: Affix, hasCursor: boolean): L
       end as is_behind
     from messages m
     where m.app_id = ${$.appId} and m.id = ${$.cursorId} and m.conversation = s.conversation
+    and ${sql.raw(wasThereFor('w.viewer'))}
   ) k on true`
   const isEnd = affix === 'prepend' && !hasCursor
   const steps = stepsOfPage({

@@ -175,6 +175,7 @@ async function writePage(
     withThreadSubscribed: query.withThreadSubscribed === true,
     withMentionTags: query.mentionsWithTagInfo === true,
     withMentionBlocks: query.mentionsWithBlockedInfo === true,
+    hidesBlocked: query.hideMessagesFromBlockedUsers === true,
     ...(request.known && { known: request.known }),
     ownReceipts,
     along,

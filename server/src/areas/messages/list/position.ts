@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { wasThereFor } from '../../../chat/sight/participation.ts'
 import type { Queryable } from '../../../store/database.ts'
 import { lookup } from '../../../store/lookups.ts'
 import { type Fragment, statement } from '../../../store/statement.ts'
@@ -56,8 +57,11 @@ export function isAmongThem(uid: string): string {
 }
 
 /**
- * The same where a user takes part in the conversation; what is said elsewhere is as if it were not. What is removed for good
- * leaves its conversation, so that pages go on from there.
+ * The same where a user takes part in the conversation; what is said elsewhere is as if it were not, and so is what moderation has
+ * held from the beginning. All else works, whether the user sees it by now or not: a client that goes on from what it was shown
+ * must not be refused since a role, a reset or moderation has hidden that meanwhile. Whoever tries ids finds out that something
+ * is hidden, and where it stands, but not what it is or whose. What is removed for good leaves its conversation, so that pages go
+ * on from there.
  */
 const selectTimesFor = lookup<Times & { readonly uid: string }>(
   statement(`
@@ -65,7 +69,8 @@ const selectTimesFor = lookup<Times & { readonly uid: string }>(
   from unnest($2::bigint[], $3::text[]) as w(id, uid)
   join messages m on m.app_id = $1 and m.id = w.id
   join conversations c on c.app_id = m.app_id and c.key = m.conversation
-  where ${isAmongThem('w.uid')}`),
+  where ${isAmongThem('w.uid')}
+  and ${wasThereFor('w.uid')}`),
   ({ id, uid }) => [id, uid],
 )
 
@@ -90,7 +95,7 @@ export function givenPaging({ affix = 'append', id, sentAt }: CursorQuery, limit
  * Reads `affix`, `id`, `sentAt` and `updatedAt` of a query. Clients send the smallest id and the smallest time of a
  * page, which may belong to two messages: then the page goes on from the later of both positions for `prepend`, from
  * the earlier for `append`, so that rows may repeat but never vanish.
- * @throws 404 `ERR_MESSAGE_ID_NOT_FOUND` for an id alone that was never given, or not where the viewer takes part
+ * @throws 404 `ERR_MESSAGE_ID_NOT_FOUND` for an id alone that the viewer cannot have come by
  */
 export async function readPaging(on: Queryable, asker: Asker, query: CursorQuery, limit: number): Promise<Paging> {
   const by = query.updatedAt === undefined ? 'sent_at' : 'updated_at'

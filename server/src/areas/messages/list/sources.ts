@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { kindSql } from '../../../chat/kind.ts'
 import { isIndexedSql } from '../../../chat/messages/rows.ts'
-import { notClearedSql, takesPartSql } from '../../../chat/sight/participation.ts'
+import { notClearedSql, takesPartIn, takesPartSql } from '../../../chat/sight/participation.ts'
 import { appKey } from '../../../store/app-key.ts'
 import { allOf, type Fragment } from '../../../store/statement.ts'
 
@@ -169,7 +169,7 @@ export function messagesIn(
       and s.conversation = m.conversation
       offset 0
     ) s
-    where ${allOf([sql`(m.kind = 1 or s.member)`, notClearedSql, ...conditions])}
+    where ${allOf([sql.raw(takesPartIn('m')), notClearedSql, ...conditions])}
     ${tailOf(cut)}`
 }
 

@@ -9,6 +9,7 @@ import {
 } from '../../../chat/conversations/participant-state.ts'
 import { allByKey, eachByKey, type Whose } from '../../../chat/conversations/sides.ts'
 import { readKind } from '../../../chat/kind.ts'
+import { takesPartIn } from '../../../chat/sight/participation.ts'
 import { hidesByRole } from '../../../chat/sight/sight.ts'
 import { readRevised, revisedUserOfSql } from '../../../chat/users/rows.ts'
 import type { Context } from '../../../context.ts'
@@ -80,7 +81,7 @@ function selectCounts(whose: Whose, sides: Fragment, from: number): Fragment {
       ) n
       where s.app_id = ${whose.app}
       and s.uid = ${whose.viewer}
-      and (c.kind = 1 or s.member)
+      and ${sql.raw(takesPartIn('c'))}
       and (c.last_sent_at, c.last_id) > (s.unread_sent_at, s.unread_id)
       and n.count > 0`
 }

@@ -41,53 +41,59 @@ export async function countHits(
   const sample = Math.ceil((most * lookedAtNearby) / 100)
   const [sampled] = await on.run(sql<{ hits: number }>`select count(*) as hits from (${nearby(sample)}) m`)
   if ((sampled?.hits ?? 0) * lookedAtNearby >= sample) {
-    const counts = await readCounts(on, source, sql``, nearby(most * lookedAtNearby), sql`false`)
+    const counts = await readCounts(on, source, nearby(most * lookedAtNearby))
     if (counts.isMore) return counts
   }
   return countFound(on, source, await sought.find(), conditions)
 }
 
-/** Of what the index has found, only so much is looked at: it may be far more than the viewer sees of it. */
-function countFound(on: Queryable, source: Source, found: Found, conditions: readonly Fragment[]): Promise<Counts> {
-  const most = limits.countedHits * lookedAtFound
-  const ids = found.are === 'few' ? sql`select unnest(${found.ids}::bigint[]) as id` : found.allIds
-  const looked = sql`
-    looked as materialized (
-      select h.id
-      from (${ids}) h
-      limit ${most + 1}
-    ),`
-  const isMore = sql`(select count(*) from looked) > ${most}`
-  return readCounts(on, source, looked, foundAmong(sql`select id from looked`, source, conditions), isMore)
+/**
+ * Of what is found in very many messages, some are looked at first, as they come: they may be far more than the list has of
+ * them. Where too few of these belong to the list, the list itself is read: that ends with an answer that is right, or with
+ * the time that a search may take.
+ */
+async function countFound(
+  on: Queryable,
+  source: Source,
+  found: Found,
+  conditions: readonly Fragment[],
+): Promise<Counts> {
+  if (found.are === 'few') {
+    return readCounts(on, source, foundAmong(sql`select unnest(${found.ids}::bigint[]) as id`, source, conditions))
+  }
+  const some = limits.countedHits * lookedAtFound
+  const looked = sql`select id from (${found.allIds}) h limit ${some + 1}`
+  const counts = await readCounts(on, source, foundAmong(sql`select id from looked`, source, conditions), looked)
+  if (counts.isMore || counts.looked <= some) return counts
+  return readCounts(on, source, messagesOf(source, [...conditions, found.isOne], undefined))
 }
 
 /**
- * @param before what `hits` is read from, as the beginning of a `with`
  * @param hits a query of whole rows of `messages`
- * @param isMore whether there may be hits that are not among these
+ * @param looked what `hits` reads by this name: ids of messages, of which it is told how many there were
  */
 async function readCounts(
   on: Queryable,
   { appId }: Source,
-  before: Fragment,
   hits: Fragment,
-  isMore: Fragment,
-): Promise<Counts> {
+  looked: Fragment = sql`select null where false`,
+): Promise<Counts & { readonly looked: number }> {
   const most = limits.countedHits
   const counted = sql`select * from hits limit ${most}`
-  const rows = await on.run(sql<CountRow & { isMore: boolean }>`
-    with ${before}
+  const rows = await on.run(sql<CountRow & { isMore: boolean; looked: number }>`
+    with looked as materialized (${looked}),
     hits as materialized (
       select m.conversation
       from (${hits}) m
       limit ${most + 1}
     )
-    select t."isMore", n.kind, n.first, n.second, n.count
-    from (select (select count(*) from hits) > ${most} or ${isMore} as "isMore") t
+    select t."isMore", t.looked, n.kind, n.first, n.second, n.count
+    from (select (select count(*) from hits) > ${most} as "isMore", (select count(*) from looked) as looked) t
     left join (${countsByConversation(appId, counted)}) n on true
     order by n.kind desc, n.first, n.second`)
-  // Where nothing was counted, one row still tells whether there is more.
-  return { rows: rows.filter(({ kind }) => kind !== null), isMore: rows[0]?.isMore === true }
+  // Where nothing was counted, one row still tells the rest.
+  const [{ isMore, looked: seen } = { isMore: false, looked: 0 }] = rows
+  return { rows: rows.filter(({ kind }) => kind !== null), isMore, looked: seen }
 }
 
 /** Some messages of where it is looked for, from the newest of an app, or of conversations as they come. */

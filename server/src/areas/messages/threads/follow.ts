@@ -1,4 +1,5 @@
 import { traits } from '../../../chat/messages/traits.ts'
+import { takesPartIn } from '../../../chat/sight/participation.ts'
 import type { Transaction } from '../../../store/database.ts'
 import { statement } from '../../../store/statement.ts'
 
@@ -34,7 +35,7 @@ const follow = statement(`
       on s.app_id = r.app_id
       and s.uid = n.uid
       and s.conversation = r.conversation
-      and (s.member or r.kind = 1)
+      and ${takesPartIn('r')}
   ) f
   join users u on u.app_id = f.app_id and u.uid = f.uid
   group by f.app_id, f.uid, f.parent_id

@@ -1,5 +1,5 @@
 import { traits } from '../../../chat/messages/traits.ts'
-import { notHeldIn } from '../../../chat/sight/participation.ts'
+import { notHeldIn, takesPartIn } from '../../../chat/sight/participation.ts'
 import type { Query } from '../../../store/channel.ts'
 import { statement } from '../../../store/statement.ts'
 
@@ -62,7 +62,7 @@ export const growThreads = statement(`
       on s.app_id = f.app_id
       and s.uid = n.uid
       and s.conversation = f.conversation
-      and (s.member or f.kind = 1)
+      and ${takesPartIn('f')}
   ) f
   join users u on u.app_id = f.app_id and u.uid = f.uid
   order by f.app_id, f.uid, f.parent_id

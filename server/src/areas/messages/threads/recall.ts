@@ -2,6 +2,7 @@ import { limits } from '@parley/contract'
 import { sql } from 'kysely'
 import type { RecalledActor } from '../../../call.ts'
 import { takesPartInFew } from '../../../chat/conversations/participant-state.ts'
+import { takesPartIn } from '../../../chat/sight/participation.ts'
 import { hidesByRole } from '../../../chat/sight/sight.ts'
 import { readRevised, revisedUserOfSql } from '../../../chat/users/rows.ts'
 import type { Context } from '../../../context.ts'
@@ -43,7 +44,7 @@ const threads = sql`
           from conversations v
           where v.app_id = $1
           and v.key = s.conversation
-          and (v.kind = 1 or s.member)
+          and ${sql.raw(takesPartIn('v'))}
           offset 0
         ) v
         where s.app_id = $1

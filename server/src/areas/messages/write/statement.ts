@@ -2,6 +2,7 @@ import { insertIntoEvents, storedDataSql } from '../../../chat/events/stored.ts'
 import { writeUsesSql } from '../../../chat/messages/file-uses.ts'
 import { heldTraits, traits } from '../../../chat/messages/traits.ts'
 import { writeRecordsSql } from '../../../chat/moderation/records.ts'
+import { notHeldAmong } from '../../../chat/sight/participation.ts'
 import { type Asked, joins, refusalOf } from '../../../chat/writing/rules.ts'
 import { type Statement, statement } from '../../../store/statement.ts'
 import { judgedRows, sentRows, tracedRows } from './columns.ts'
@@ -164,7 +165,7 @@ const open = `,
   opened as materialized (
     select *
     from stored
-    where traits & ${heldTraits} = 0
+    where ${notHeldAmong('stored')}
   )`
 
 /** Notes which files messages use, so that they stay as long as these do. What is held uses them, too. */

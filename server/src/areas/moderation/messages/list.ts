@@ -5,6 +5,7 @@ import type { App } from '../../../chat/identity.ts'
 import { readMessages, type StoredMessage } from '../../../chat/messages/rows.ts'
 import { showMessages } from '../../../chat/messages/show.ts'
 import { heldTraits, traits } from '../../../chat/messages/traits.ts'
+import { notHeldAmong } from '../../../chat/sight/participation.ts'
 import { cursorMeta } from '../../../paging.ts'
 import type { Database, Queryable } from '../../../store/database.ts'
 import type { Fragment } from '../../../store/statement.ts'
@@ -64,7 +65,7 @@ function conditionsOf({ sender, receiverUID, receiverGUID, category, type, moder
     sql`m.traits & ${sql.raw(String(traits.moderated | heldTraits))} <> 0`,
     sql`not m.purged`,
   ]
-  if (moderationStatus === 'approved') conditions.push(sql`m.traits & ${sql.raw(String(heldTraits))} = 0`)
+  if (moderationStatus === 'approved') conditions.push(sql.raw(notHeldAmong('m')))
   else if (moderationStatus !== undefined) {
     const bit = moderationStatus === 'pending' ? traits.pending : traits.disapproved
     conditions.push(sql`m.traits & ${sql.raw(String(heldTraits))} <> 0`, sql`m.traits & ${sql.raw(String(bit))} <> 0`)

@@ -1,10 +1,11 @@
-import { ApiError, type DoctorRunShown } from '@parley/contract'
+import type { DoctorRunShown } from '@parley/contract'
 import { deployment } from '../../../chat/audit/audit.ts'
 import type { Context } from '../../../context.ts'
 import { addJobsOf } from '../../../jobs/add-jobs.ts'
 import type { Queryable, Transaction } from '../../../store/database.ts'
 import { statement } from '../../../store/statement.ts'
 import type { AppNames, Operator } from '../accounts.ts'
+import { doctorRuns } from '../errors.ts'
 
 /** The job that runs the doctor. */
 export const doctorTask = 'doctor'
@@ -86,8 +87,7 @@ export async function beginDoctor(context: Context, { account }: Operator): Prom
   return context.database.transaction(async (tx) => {
     for (const statementOf of forget) await tx.query(statementOf)
     const [made] = await tx.query<{ id: number }>(write, [account.id, Math.floor(Date.now() / 1000)])
-    if (made === undefined)
-      throw new ApiError('ERR_DOCTOR_RUNS', 'The doctor is running already. Stop it, or wait for it.')
+    if (made === undefined) throw doctorRuns()
     await tx.query(queue, [made.id])
     await record(context, tx, 'doctor_started', made.id)
     return (await readDoctor(tx, new Map())) as DoctorRunShown

@@ -1,5 +1,4 @@
-import { passIds } from '../../../areas/messages/import/ids.ts'
-import { addEntries } from '../../../areas/messages/search/entries.ts'
+import { addEntries, passIds } from '../../../areas/messages/index.ts'
 import { heldTraits } from '../../../chat/messages/traits.ts'
 import { plainArray } from '../../../store/arrays.ts'
 import type { Transaction } from '../../../store/database.ts'

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { isVisibleUnread } from '../../../chat/conversations/unread.ts'
+import { notCleared } from '../../../chat/sight/participation.ts'
 import { readConditions, type Viewer } from '../../../chat/sight/sight.ts'
 import { appKey } from '../../../store/app-key.ts'
 import type { Queryable } from '../../../store/database.ts'
@@ -55,7 +56,7 @@ const select = statement(`
   where d.app_id = $1
   and d.day = 0
   and d.id = any($2::bigint[])
-  and (m.sent_at, m.id) > (coalesce(s.cleared_sent_at, 0), coalesce(s.cleared_id, 0))
+  and coalesce(${notCleared('(m.sent_at, m.id)')}, true)
   order by d.id, m.sent_at desc, m.id desc`)
 
 /** What came since some windows were opened, and what was unread before: the newest of each window first. */

@@ -1,8 +1,9 @@
-import { ApiError, getEmulatorsJournal } from '@parley/contract'
+import { getEmulatorsJournal } from '@parley/contract'
 import { request } from 'undici'
 import { deployment } from '../../chat/audit/audit.ts'
 import type { JournalLine } from '../../emulators/journal.ts'
 import { type AdminRoute, serveAdmin } from './call.ts'
+import { journalOfAllApps } from './errors.ts'
 import { recordReads } from './readings.ts'
 
 const patienceMs = 2_000
@@ -10,7 +11,7 @@ const patienceMs = 2_000
 export const operations: readonly AdminRoute[] = [
   serveAdmin(getEmulatorsJournal, async ({ operator, query }, context) => {
     if (operator.apps !== null) {
-      throw new ApiError('ERR_PERMISSION_DENIED', 'The journal has texts of all apps: it is for operators of all apps.')
+      throw journalOfAllApps()
     }
     const { emulatorsUrl } = context.config
     const { reason = '' } = query

@@ -1,0 +1,2 @@
+export { createGroupMarkWriter } from './group-marks.ts'
+export { markReceived } from './marks.ts'

@@ -1,0 +1,2 @@
+export { resumeExports } from './exports.ts'
+export { startPersonExports } from './job.ts'
