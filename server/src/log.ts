@@ -1,5 +1,6 @@
 import pino from 'pino'
 import type { LogLevel } from './config/index.ts'
+import { createLogOutput, type LogOutput } from './log-output.ts'
 import { inSources } from './stack.ts'
 
 export type Log = pino.Logger
@@ -34,7 +35,11 @@ function timeMember(): string {
  * paths (a path may hold an API key). What looks like a key or token all the same, say in the message of an error, is
  * blotted out.
  */
-export function createLog(level: LogLevel, destination = standardOutput(bufferBytes), base: object | null = null): Log {
+export function createLog(
+  level: LogLevel,
+  destination: pino.DestinationStream = standardOutput(bufferBytes),
+  base: object | null = null,
+): Log {
   return pino(
     {
       level,
@@ -59,22 +64,15 @@ const wholeBytes = 4_096
 
 /** The log of one of several processes, whose number is on every line. */
 export function createWorkerLog(level: LogLevel, worker: number): Log {
-  return createLog(level, standardOutput(wholeBytes / 2), { worker })
+  return createLog(level, standardOutput(wholeBytes / 2, { worker }), { worker })
 }
 
 /** What is to be written before the process ends. */
-const outputs: Output[] = []
-
-interface Output extends pino.DestinationStream {
-  /** @param done is called once all is written: the process may end then */
-  flush(done?: (error?: Error) => void): void
-  flushSync(): void
-}
+const outputs: LogOutput[] = []
 
 /** @param minLength bytes that gather; at most twice as many are written at once */
-function standardOutput(minLength: number): pino.DestinationStream {
-  const destination = pino.destination({ dest: 1, sync: false, minLength, maxWrite: 2 * minLength })
-  const output = gatherLines(destination, minLength)
+function standardOutput(minLength: number, base: object = {}): LogOutput {
+  const output = createLogOutput(1, minLength, (lines) => lostLine(lines, base))
   if (outputs.push(output) === 1) {
     setInterval(flushAll, bufferMs).unref()
     process.on('exit', () => {
@@ -84,38 +82,15 @@ function standardOutput(minLength: number): pino.DestinationStream {
   return output
 }
 
+/** As other warnings are written. */
+function lostLine(lines: number, base: object): string {
+  const msg = 'lines of the log could not be written and are lost'
+  return `${JSON.stringify({ level: pino.levels.values.warn, time: new Date().toISOString(), ...base, lines, msg })}\n`
+}
+
 /** Writes a line of this process as it is, such as one of another thread's log. */
 export function writeLine(line: string): void {
   outputs[0]?.write(line)
-}
-
-/** Gathers lines for a destination that would count all the bytes that it has anew with each line. */
-function gatherLines(destination: Output, minLength: number): Output {
-  let lines = ''
-  let bytes = 0
-  const handOver = () => {
-    if (bytes === 0) return
-    destination.write(lines)
-    lines = ''
-    bytes = 0
-  }
-  return {
-    write(line) {
-      const length = Buffer.byteLength(line)
-      if (bytes + length > 2 * minLength) handOver()
-      lines += line
-      bytes += length
-      if (bytes >= minLength) handOver()
-    },
-    flush(done) {
-      handOver()
-      destination.flush(done)
-    },
-    flushSync() {
-      handOver()
-      destination.flushSync()
-    },
-  }
 }
 
 function flushAll(): void {
