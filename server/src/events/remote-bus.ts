@@ -84,13 +84,13 @@ export function createRemoteBus(parts: RemoteBusParts): RemoteBus {
   }
   const dropForged = () => {
     metrics.forged.inc()
-    const now = Date.now()
+    const now = performance.now()
     if (now - forgedSaidAt < sayForgedEveryMs) return
     forgedSaidAt = now
     log.warn({ channel }, 'somebody else publishes on the channel of this deployment in Redis; it was dropped')
   }
   const hearSelf = () => {
-    heardAt = Date.now()
+    heardAt = performance.now()
     if (isOpen) return
     isOpen = true
     openedAt = heardAt
@@ -122,7 +122,7 @@ export function createRemoteBus(parts: RemoteBusParts): RemoteBus {
 
   const beat = () => {
     outbox.beat()
-    const now = Date.now()
+    const now = performance.now()
     if (isOpen && now - heardAt > deafAfterMs) {
       isOpen = false
       log.warn(
@@ -145,8 +145,8 @@ export function createRemoteBus(parts: RemoteBusParts): RemoteBus {
       })
       if (listener.status === 'ready') await subscribe()
       beating = setInterval(beat, beatMs).unref()
-      const deadline = Date.now() + startPatienceMs
-      while (!isOpen && Date.now() < deadline) {
+      const deadline = performance.now() + startPatienceMs
+      while (!isOpen && performance.now() < deadline) {
         outbox.beat()
         await delay(20)
       }

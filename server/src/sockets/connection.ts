@@ -54,8 +54,8 @@ export class Connection {
   address: string | undefined
   login: Login | undefined
   state: 'new' | 'authenticating' | 'ready' | 'closing' = 'new'
-  /** Epoch milliseconds: when something was last heard; of a new one, when it opened; of a closing one, since when. */
-  since = Date.now()
+  /** As `performance.now()` has it: when something was last heard; of a new one, when it opened; of a closing one, since when. */
+  since = performance.now()
   isPinged = false
   /** Frames of its client that are being worked on, or wait for those before them. */
   inFlight = 0
@@ -68,7 +68,7 @@ export class Connection {
   private readonly host: SocketHost
   private readonly stream: Duplex
   private allowance: number
-  private allowedAt = Date.now()
+  private allowedAt = performance.now()
   private failures = 0
   private failingSince = 0
 
@@ -99,14 +99,14 @@ export class Connection {
     if (this.state === 'closing') return
     this.state = 'closing'
     this.closedFor = reason
-    this.since = Date.now()
+    this.since = performance.now()
     this.host.onClosing(reason)
     this.ws.close(socketCloses[reason].code, reason)
   }
 
   /** Counts a frame that failed. @returns false when too many have within a second */
   allowsFailure(): boolean {
-    const now = Date.now()
+    const now = performance.now()
     if (now - this.failingSince >= 1000) {
       this.failures = 0
       this.failingSince = now
@@ -116,7 +116,7 @@ export class Connection {
 
   /** Takes a frame off what the client may send. @returns false when it has sent too many */
   allows(): boolean {
-    const now = Date.now()
+    const now = performance.now()
     const { framesPerSecond } = this.host.settings
     const most = framesPerSecond * burst
     this.allowance = Math.min(most, this.allowance + ((now - this.allowedAt) / 1000) * framesPerSecond)

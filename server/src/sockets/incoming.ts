@@ -96,7 +96,7 @@ export function createIncoming({ context, sessions, metrics, pace, onLoggedIn }:
 
 /** The client is there. */
 function hear(connection: Connection): void {
-  if (connection.state === 'ready') connection.since = Date.now()
+  if (connection.state === 'ready') connection.since = performance.now()
   connection.isPinged = false
 }
 

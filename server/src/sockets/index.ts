@@ -206,7 +206,7 @@ export function createSockets(context: Context): Sockets {
   const sweep = () => {
     const now = Date.now()
     const { patienceMs } = unauthenticated
-    for (const connection of open.values()) checkConnection(connection, settings, patienceMs, now)
+    for (const connection of open.values()) checkConnection(connection, settings, patienceMs)
     for (const sockets of registry.all()) forgetIdle(sockets, now)
     context.usage.sample(openSockets(registry))
     registry.prune()

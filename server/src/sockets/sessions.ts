@@ -149,7 +149,7 @@ export function createSessions({ context, registry, presence, settings, admissio
   return {
     async logIn(connection, sent) {
       connection.state = 'authenticating'
-      const hasTurn = Date.now() - connection.since < turnLastsMs
+      const hasTurn = performance.now() - connection.since < turnLastsMs
       try {
         const frame = sanitize(sent, 'frame')
         checkAuth(frame)

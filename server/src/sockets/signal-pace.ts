@@ -20,7 +20,7 @@ export function createSignalPace(): SignalPace {
   return {
     mayPass(appId, guid, signal) {
       const key = `${appId} ${guid} ${signal}`
-      const now = Date.now()
+      const now = performance.now()
       let pace = paces.get(key)
       if (pace === undefined || now - pace.since >= 1000) {
         pace = { count: 0, since: now }

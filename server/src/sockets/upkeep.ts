@@ -13,19 +13,14 @@ const slotMs = 20
  * Looks after one connection, every second: asks the silent ones whether they are there, ends those that are not.
  * @param patienceMs within which a first frame must come
  */
-export function checkConnection(
-  connection: Connection,
-  settings: SocketSettings,
-  patienceMs: number,
-  now: number,
-): void {
-  const silent = now - connection.since
+export function checkConnection(connection: Connection, settings: SocketSettings, patienceMs: number): void {
+  const silent = performance.now() - connection.since
   switch (connection.state) {
     case 'closing':
       if (silent > closeTimeoutMs) connection.ws.terminate()
       return
     case 'ready':
-      if (now >= expiryOf(connection)) connection.close('sessionEnded')
+      if (Date.now() >= expiryOf(connection)) connection.close('sessionEnded')
       else if (silent > settings.idleTimeoutMs) connection.close('idle')
       else if (silent > settings.idleTimeoutMs / 2 && !connection.isPinged) {
         connection.isPinged = true

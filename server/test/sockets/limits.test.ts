@@ -68,6 +68,19 @@ describe('a client that misbehaves is closed with a code', () => {
     expect(alice.frames.length).toBeLessThan(30)
   })
 
+  it('not one that sends few, though the clock of the machine is set back', async () => {
+    const alice = await connect(world, 'alice')
+    const now = Date.now
+    try {
+      Date.now = () => now() - 60_000
+      await alice.pong()
+    } finally {
+      Date.now = now
+    }
+    await alice.pong()
+    expect(alice.closedWith).toBeUndefined()
+  })
+
   it('frames that fail again and again', async () => {
     const [alice, bob] = [await connect(world, 'alice'), await connect(world, 'bob')]
     const atOnce = 60

@@ -35,7 +35,7 @@ interface Peer {
   isLost: boolean
 }
 
-export function createPeers(now: () => number = Date.now): Peers {
+export function createPeers(now: () => number = () => performance.now()): Peers {
   const peers = new Map<string, Peer>()
   let reopenedAt = Number.NEGATIVE_INFINITY
   let unheard = new Set<string>()

@@ -7,7 +7,7 @@ export interface Resync {
   readonly isOwed: boolean
   /** @param missed something was; else it only may have been */
   begin(missed: boolean): void
-  /** Begins once more, unless that was a moment ago. @param now epoch milliseconds */
+  /** Begins once more, unless that was a moment ago. @param now as `performance.now()` has it */
   again(now: number): void
   finished(): Promise<void>
 }
@@ -25,12 +25,12 @@ export interface ResyncParts {
 const everyMs = 5_000
 
 export function createResync({ log, metrics, onResync, onMissed }: ResyncParts): Resync {
-  let begunAt = 0
+  let begunAt = Number.NEGATIVE_INFINITY
   let hasMissed = false
   let running: Promise<void> | undefined
 
   const run = async () => {
-    begunAt = Date.now()
+    begunAt = performance.now()
     const missed = hasMissed
     hasMissed = false
     metrics.resyncs.inc({ missed: String(missed) })
@@ -40,7 +40,7 @@ export function createResync({ log, metrics, onResync, onMissed }: ResyncParts):
     } catch (error) {
       // Tried again with a later beat.
       hasMissed ||= missed
-      begunAt = 0
+      begunAt = Number.NEGATIVE_INFINITY
       log.warn(
         { cause: (error as Error).message },
         'could not resync yet after events from other processes were missed',

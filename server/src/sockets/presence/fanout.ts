@@ -55,7 +55,7 @@ export function createPresenceFanout(context: Context, tickMs = 1_000): Presence
   let lastTick = 0
 
   const tick = async () => {
-    lastTick = Date.now()
+    lastTick = performance.now()
     // Nothing can be asked of the database meanwhile: what waits is told once it is back.
     if (context.monitor.available) await tellSome()
     timer = undefined
@@ -78,7 +78,7 @@ export function createPresenceFanout(context: Context, tickMs = 1_000): Presence
   /** What was told a moment ago goes along; then it is a while before the next. */
   const schedule = () => {
     if (isStopped || timer !== undefined) return
-    timer = setTimeout(() => void tick(), Math.max(gatherMs, lastTick + tickMs - Date.now())).unref()
+    timer = setTimeout(() => void tick(), Math.max(gatherMs, lastTick + tickMs - performance.now())).unref()
   }
 
   return {

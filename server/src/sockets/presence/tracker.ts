@@ -50,9 +50,10 @@ export function createPresenceTracker(
   const node = randomUUID()
   const noted = new Map<UserSockets, Noted>()
   let isKnown = false
-  let beatenAt = Date.now()
-  /** Epoch milliseconds: since when beats come in time. */
-  let steadySince = 0
+  /** By the clock that nobody sets, and by the one that goes on while the machine sleeps. */
+  let beatenAt = [performance.now(), Date.now()] as const
+  /** Since when beats come in time, as `performance.now()` has it. */
+  let steadySince = Number.NEGATIVE_INFINITY
   let work: Promise<void> = Promise.resolve()
   const waiting = new Set<string>()
   const timers: NodeJS.Timeout[] = []
@@ -143,9 +144,10 @@ export function createPresenceTracker(
 
   /** After an outage everybody looks dead: others have two beats to show that they are not. */
   const isSteady = () => {
-    const now = Date.now()
-    if (now - beatenAt > 2 * times.beatMs) steadySince = now
-    beatenAt = now
+    const now = performance.now()
+    const [last, lastTime] = beatenAt
+    beatenAt = [now, Date.now()]
+    if (Math.max(now - last, beatenAt[1] - lastTime) > 2 * times.beatMs) steadySince = now
     return now - steadySince >= 2 * times.beatMs
   }
 
