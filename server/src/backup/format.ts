@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
+import { clockMayDifferMs } from '../config/backup.ts'
 import type { FileStore } from '../media/storage.ts'
 
 /** What a backup holds, in `manifest.json`, which is written last: a backup without one was never finished. */
@@ -129,10 +130,22 @@ async function readText(place: FileStore, name: string): Promise<string | undefi
   return (await buffer(await place.read(name, undefined))).toString('utf8')
 }
 
-/** Ids of the finished backups of a place, oldest first: an id begins with its time. */
+/**
+ * Ids of the finished backups of a place, oldest first: an id begins with its time. Those of a time that is still to come were made while
+ * a clock was wrong; they stand before all others, so that none of them is taken for the newest, or stays instead of it.
+ */
 export async function listBackups(place: FileStore): Promise<string[]> {
   const names = await place.list(backupsFolder)
-  return names.flatMap((name) => /^backups\/([^/]+)\/manifest\.json$/.exec(name)?.[1] ?? []).sort()
+  const ids = names.flatMap((name) => /^backups\/([^/]+)\/manifest\.json$/.exec(name)?.[1] ?? []).sort()
+  const latest = Date.now() + clockMayDifferMs
+  const isToCome = (id: string) => (timeOf(id) ?? 0) > latest
+  return [...ids.filter(isToCome), ...ids.filter((id) => !isToCome(id))]
+}
+
+/** When the backup with an id was begun, in epoch milliseconds; undefined for an id that does not say. */
+export function timeOf(id: string): number | undefined {
+  const time = Date.parse(id.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z.*$/, '$1-$2-$3T$4:$5:$6Z'))
+  return Number.isNaN(time) ? undefined : time
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { FileStore } from '../media/storage.ts'
 import { removeBackup } from './backup.ts'
 import { readFileList } from './files.ts'
-import { backupsFolder, filesFolder, listBackups, readManifest } from './format.ts'
+import { backupsFolder, filesFolder, listBackups, readManifest, timeOf } from './format.ts'
 
 /**
  * What was begun so long ago and has no manifest will not be finished, and what nobody wrote to for so long will not arrive: the process was
@@ -35,7 +35,7 @@ async function removeUnusedFiles(place: FileStore, ids: readonly string[]): Prom
 async function removeAbandoned(place: FileStore, finished: ReadonlySet<string>): Promise<void> {
   const ids = new Set((await place.list(backupsFolder)).map((name) => name.split('/')[1] as string))
   for (const id of ids) {
-    const time = Date.parse(id.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z.*$/, '$1-$2-$3T$4:$5:$6Z'))
-    if (!finished.has(id) && time < Date.now() - abandonedAfterMs) await removeBackup(place, id)
+    const time = timeOf(id)
+    if (!finished.has(id) && time !== undefined && time < Date.now() - abandonedAfterMs) await removeBackup(place, id)
   }
 }

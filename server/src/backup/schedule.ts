@@ -3,9 +3,10 @@ import { once } from 'node:events'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Gauge, type Registry } from 'prom-client'
-import { dueAfter, dueSince, type PastBackups } from '../config/backup.ts'
+import { clockMayDifferMs, dueAfter, dueSince, type PastBackups } from '../config/backup.ts'
 import type { Config } from '../config/index.ts'
 import type { Log } from '../log.ts'
+import { nowMs } from '../store/clock.ts'
 import { isConnectionFailure } from '../store/connection.ts'
 import type { Database } from '../store/database.ts'
 import { statement } from '../store/statement.ts'
@@ -38,10 +39,14 @@ const endLost = statement(`
     error = 'The process that made it ended.'
   where status = 'running'`)
 
+/** A run of a time that is still to come was made while the clock was wrong: by it, the next would be due only then. */
+const hasBegun = `started_at <= (${nowMs} + ${clockMayDifferMs}) / 1000`
+
 const selectLast = statement(`
   select max(started_at) as "startedAt"
   from backup_runs
-  where error is distinct from 'The process that made it ended.'`)
+  where ${hasBegun}
+  and error is distinct from 'The process that made it ended.'`)
 
 const begin = statement(`
   insert into backup_runs (status, started_at)
@@ -60,8 +65,8 @@ const finish = statement(`
   where run_id = $1`)
 
 const selectGauges = statement(`
-  select (select max(finished_at) from backup_runs where status = 'done') as success,
-    (select max(started_at) from backup_runs where status = 'done') as "succeededAt",
+  select (select max(finished_at) from backup_runs where status = 'done' and ${hasBegun}) as success,
+    (select max(started_at) from backup_runs where status = 'done' and ${hasBegun}) as "succeededAt",
     (select min(started_at) from backup_runs) as "firstAt",
     (select finished_at - started_at from backup_runs where status = 'done' order by run_id desc limit 1) as seconds,
     (select bytes from backup_runs where status = 'done' order by run_id desc limit 1) as bytes,
@@ -69,7 +74,7 @@ const selectGauges = statement(`
       select count(*)
       from backup_runs
       where status = 'failed'
-      and started_at > coalesce((select max(started_at) from backup_runs where status = 'done'), 0)
+      and started_at > coalesce((select max(started_at) from backup_runs where status = 'done' and ${hasBegun}), 0)
     ) as failures`)
 
 export interface ScheduleOptions {
