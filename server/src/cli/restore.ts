@@ -8,7 +8,7 @@ import { checkBackup } from '../backup/check.ts'
 import { BackupError, chooseBackup, inBackup, type Manifest } from '../backup/format.ts'
 import { requireKey, type SealedKeys, unsealKeys } from '../backup/keys.ts'
 import { openLedgerPlaces } from '../backup/ledger/open.ts'
-import { createLedgerBucket, type LedgerEntry } from '../backup/ledger/places.ts'
+import { createLedgerBucket, type LedgerEntry, readLedger } from '../backup/ledger/places.ts'
 import { openPlace } from '../backup/place.ts'
 import { requireKnown, requireUnused, restore, settleRecovered } from '../backup/restore.ts'
 import type { Settled } from '../backup/settle.ts'
@@ -89,7 +89,7 @@ async function bring(
   const keys = await findKeys(config, dataDir, place, manifest)
   requireKey(manifest, keys.masterKey)
   // Read before anything of the data folder is moved.
-  const entries = await readLedger(config, dataDir, place)
+  const entries = await readLedgers(config, dataDir, place, Date.parse(manifest.startedAt))
   const target = await openTarget(config, dataDir, replace)
   const begun = performance.now()
   try {
@@ -130,7 +130,7 @@ async function settleOnly(config: Config, from: string | undefined): Promise<num
   const dataDir = dataDirOf(config)
   const { masterKey } = config.masterKey === undefined ? await loadKeys(config, dataDir, { mustExist: true }) : config
   const place = from === undefined ? undefined : openPlace(findPlace(config, from, '--from'))
-  const entries = await readLedger(config, dataDir, place)
+  const entries = await readLedgers(config, dataDir, place, 0)
   const session = await openSession(config, { exclusive: true })
   try {
     const { connection } = session
@@ -144,12 +144,17 @@ async function settleOnly(config: Config, from: string | undefined): Promise<num
 }
 
 /** From beside the data, from the place of the configuration, and from where the backup is. */
-async function readLedger(config: Config, dataDir: string, from: FileStore | undefined): Promise<LedgerEntry[]> {
+function readLedgers(
+  config: Config,
+  dataDir: string,
+  from: FileStore | undefined,
+  backedUpAt: number,
+): Promise<LedgerEntry[]> {
   const places = [
     ...openLedgerPlaces(config, dataDir, path.join(dataDir, 'media')),
     ...(from === undefined ? [] : [createLedgerBucket(from, 'the place of the backup: ')]),
   ]
-  return (await Promise.all(places.map((place) => place.read()))).flat()
+  return readLedger(places, backedUpAt)
 }
 
 interface FoundKeys {

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
-import { mkdir, open, readdir, readFile } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { mkdir, open, readdir } from 'node:fs/promises'
 import path from 'node:path'
+import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import type { FileStore } from '../../media/storage.ts'
@@ -24,7 +26,8 @@ export interface LedgerPlace {
   readonly name: string
   /** Once it resolves, they are kept. */
   append(entries: readonly LedgerEntry[]): Promise<void>
-  read(): Promise<LedgerEntry[]>
+  /** Reads all entries, one after the other: in years there are more than fit into memory. */
+  read(take: (entry: LedgerEntry) => void): Promise<void>
 }
 
 const folderName = 'ledger'
@@ -46,14 +49,16 @@ export function createLedgerFolder(parent: string): LedgerPlace {
         await file.close()
       }
     },
-    async read() {
+    async read(take) {
       const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
         if (error.code === 'ENOENT') return []
         throw error
       })
       const files = names.filter((name) => name.endsWith('.ndjson')).sort()
-      const texts = await Promise.all(files.map((name) => readFile(path.join(folder, name), 'utf8')))
-      return texts.flatMap(entriesOf)
+      for (const name of files) {
+        const lines = createInterface({ input: createReadStream(path.join(folder, name)) })
+        for await (const line of lines) for (const entry of entriesOf(line)) take(entry)
+      }
     },
   }
 }
@@ -72,13 +77,39 @@ export function createLedgerBucket(store: FileStore, name: string): LedgerPlace 
         'application/x-ndjson',
       )
     },
-    async read() {
-      const found: LedgerEntry[] = []
-      for (const file of await store.list(`${folderName}/`))
-        found.push(...entriesOf(await text(await store.read(file, undefined))))
-      return found
+    async read(take) {
+      const files = [...(await store.list(`${folderName}/`))]
+      while (files.length > 0) {
+        const texts = await Promise.all(
+          files.splice(0, objectsAtOnce).map(async (file) => text(await store.read(file, undefined))),
+        )
+        for (const lines of texts) for (const entry of entriesOf(lines)) take(entry)
+      }
     },
   }
+}
+
+/** A busy service writes one a second. */
+const objectsAtOnce = 16
+
+/** Kinds of which there are as many as sessions that ended. */
+const tokenKinds = new Set(['auth_token', 'jwt', 'operator_token'])
+/** A token that was revoked so long before a backup is in it, though a clock may have been wrong. */
+const tokensBeforeMs = 40 * 86_400_000
+
+/**
+ * Reads what may be missing in a backup, each entry once.
+ * @param backedUpAt when that was begun, in epoch milliseconds; 0 where nobody knows
+ */
+export async function readLedger(places: readonly LedgerPlace[], backedUpAt: number): Promise<LedgerEntry[]> {
+  const entries = new Map<string, LedgerEntry>()
+  const take = (entry: LedgerEntry) => {
+    const { of, id, kind, app, digest, at } = entry
+    if (tokenKinds.has(kind) && at < backedUpAt - tokensBeforeMs) return
+    entries.set(JSON.stringify([of, id, kind, app, digest, at]), entry)
+  }
+  for (const place of places) await place.read(take)
+  return [...entries.values()]
 }
 
 const linesOf = (entries: readonly LedgerEntry[]) => entries.map((entry) => `${JSON.stringify(entry)}\n`).join('')
