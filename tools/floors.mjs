@@ -15,6 +15,7 @@ export const floors = [
     [
       'config/',
       'log.ts',
+      'log-output.ts',
       'stack.ts',
       'metrics.ts',
       'version.ts',
