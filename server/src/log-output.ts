@@ -40,7 +40,7 @@ export function createLogOutput(
   let isWriting = false
   /** The last try failed; the next is made by a flush, not for each line. */
   let isFailing = false
-  let flushed: Array<() => void> = []
+  const flushed: Array<() => void> = []
 
   const handOver = () => {
     if (bytes === 0) return
@@ -58,8 +58,9 @@ export function createLogOutput(
     if (written < part.length) parts[0] = part.subarray(written)
     else parts.shift()
     if (lost > 0) {
-      lines = lostLine(lost) + lines
-      bytes = Buffer.byteLength(lines)
+      const line = Buffer.from(lostLine(lost))
+      parts.push(line)
+      waiting += line.length
       lost = 0
     }
     return parts.length > 0
@@ -91,7 +92,7 @@ export function createLogOutput(
     },
     flush(done) {
       handOver()
-      if (done !== undefined) flushed = [...flushed, done]
+      if (done !== undefined) flushed.push(done)
       if (parts.length === 0) settle()
       else writeNext()
     },

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import { clockMayDifferMs } from '../config/backup.ts'
 import type { FileStore } from '../media/storage.ts'
+import { clockMayDifferMs } from '../store/clock.ts'
 
 /** What a backup holds, in `manifest.json`, which is written last: a backup without one was never finished. */
 export interface Manifest {

@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Gauge, type Registry } from 'prom-client'
-import { clockMayDifferMs, dueAfter, dueSince, type PastBackups } from '../config/backup.ts'
+import { dueAfter, dueSince, type PastBackups } from '../config/backup.ts'
 import type { Config } from '../config/index.ts'
 import type { Log } from '../log.ts'
-import { nowMs } from '../store/clock.ts'
+import { isNotToCome } from '../store/clock.ts'
 import { isConnectionFailure } from '../store/connection.ts'
 import type { Database } from '../store/database.ts'
 import { statement } from '../store/statement.ts'
@@ -40,7 +40,7 @@ const endLost = statement(`
   where status = 'running'`)
 
 /** A run of a time that is still to come was made while the clock was wrong: by it, the next would be due only then. */
-const hasBegun = `started_at <= (${nowMs} + ${clockMayDifferMs}) / 1000`
+const hasBegun = isNotToCome('started_at')
 
 const selectLast = statement(`
   select max(started_at) as "startedAt"

@@ -115,9 +115,6 @@ export function dueAfter(schedule: string, startedAt: number): number | undefine
   return due === null ? undefined : Math.floor(due.getTime() / 1000)
 }
 
-/** Clocks that are right differ by so much at most. What was begun later than that from now was begun while a clock was wrong. */
-export const clockMayDifferMs = 600_000
-
 /** What is known of the backups that a schedule asked for, in epoch seconds; null: there was none. */
 export interface PastBackups {
   /** When the last one that succeeded began. */

@@ -63,10 +63,10 @@ interface Waiting {
 }
 
 /** What is looked up by one statement for one app. */
-interface Batch<Item extends Waiting = Waiting> {
+interface Batch {
   readonly asked: Lookup
   readonly appId: unknown
-  readonly waiting: Item[]
+  readonly waiting: Waiting[]
 }
 
 interface Page extends Waiting, WaitingPage {
@@ -126,7 +126,7 @@ export function createLookups(
     running++
     await answer(query, batch)
     running--
-    sendSoon()
+    if (due.length > 0 || pages.isWaiting) sendSoon()
   }
   /** Whoever asks because of what was answered a moment ago comes along. */
   const sendSoon = () => {

@@ -32,6 +32,10 @@ export class PageTurns<Page extends WaitingPage> {
     this.#limits = limits
   }
 
+  get isWaiting(): boolean {
+    return this.#waiting > 0
+  }
+
   /** @throws ReadsFullError when too much waits already */
   add(page: Page): void {
     const { appId, kind } = page

@@ -135,7 +135,19 @@ export interface Queue {
   readonly oldestAt: number | null
 }
 
-/** The oldest first: however long a queue is, its beginning is read. */
+/** Messages `m` that wait in the app `a`, the oldest first: however many they are, the beginning is read. */
+const oldestWaiting = (condition: Fragment) => sql`
+    select count(*) as count, min(m.updated_at) as oldest
+    from (
+      select m.updated_at
+      from message_moderation m
+      where m.app_id = a.app_id
+      and ${condition}
+      order by m.updated_at
+      limit ${counted}
+    ) m`
+
+/** The oldest first, as of a flag or a decision. */
 const reviewQueue = (appId: number | null) => sql<Queue>`
   select least(sum(f.count), ${counted})::int as flagged, least(sum(b.count), ${counted})::int as blocked,
     least(min(f.oldest), min(b.oldest)) as "oldestAt"
@@ -152,15 +164,7 @@ const reviewQueue = (appId: number | null) => sql<Queue>`
     ) q
   ) f
   cross join lateral (
-    select count(*) as count, min(m.updated_at) as oldest
-    from (
-      select m.updated_at
-      from message_moderation m
-      where m.app_id = a.app_id
-      and ${isBlockedWaiting}
-      order by m.updated_at
-      limit ${counted}
-    ) m
+    ${oldestWaiting(isBlockedWaiting)}
   ) b
   where ${ofApp('a', appId)}`
 
@@ -169,16 +173,7 @@ const waitingForEngines = (appId: number | null) => sql<{ pending: number; oldes
   select coalesce(least(sum(m.count), ${counted})::int, 0) as pending, min(m.oldest) as "oldestAt"
   from apps a
   cross join lateral (
-    select count(*) as count, min(m.updated_at) as oldest
-    from (
-      select m.updated_at
-      from message_moderation m
-      where m.app_id = a.app_id
-      and m.status = 'pending'
-      and m.due_at is not null
-      order by m.updated_at
-      limit ${counted}
-    ) m
+    ${oldestWaiting(sql`m.status = 'pending' and m.due_at is not null`)}
   ) m
   where ${ofApp('a', appId)}
   and a.paused_at is null`

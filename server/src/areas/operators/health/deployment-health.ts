@@ -1,9 +1,9 @@
 import type { HealthCheck } from '@parley/contract'
 import { sql } from 'kysely'
 import { countHeld } from '../../../chat/held-by-restore.ts'
-import { clockMayDifferMs, dueSince, type PastBackups } from '../../../config/backup.ts'
+import { dueSince, type PastBackups } from '../../../config/backup.ts'
 import type { Context } from '../../../context.ts'
-import { nowMs } from '../../../store/clock.ts'
+import { isNotToCome, nowMs } from '../../../store/clock.ts'
 import { statement } from '../../../store/statement.ts'
 import { version } from '../../../version.ts'
 import { lookAtApps } from './apps.ts'
@@ -74,7 +74,7 @@ interface BackupsRow extends PastBackups {
 }
 
 const selectBackups = statement(`
-  select max(started_at) filter (where status = 'done' and started_at <= (${nowMs} + ${clockMayDifferMs}) / 1000) as "succeededAt", min(started_at) as "firstAt",
+  select max(started_at) filter (where status = 'done' and ${isNotToCome('started_at')}) as "succeededAt", min(started_at) as "firstAt",
     max(started_at) filter (where status = 'running') as "runningSince",
     (array_agg(started_at order by run_id desc) filter (where status <> 'running'))[1] as "lastAt",
     (array_agg(status order by run_id desc) filter (where status <> 'running'))[1] as status,
