@@ -15,7 +15,7 @@ export type EventTriggerId = Extract<
 >
 
 /** A message; if it was permanently deleted before the event was sent, only its ids. */
-const ToldMessage = Type.Union([
+const EventMessage = Type.Union([
   Message,
   Type.Object(
     { id: Type.String(), conversationId: Type.Optional(Type.String()), sentAt: Type.Optional(Type.Integer()) },
@@ -24,11 +24,11 @@ const ToldMessage = Type.Union([
 ])
 
 /** A group; if it was deleted before the event was sent, only its ids. */
-const ToldGroup = Type.Partial(Group)
+const EventGroup = Type.Partial(Group)
 
 const Users = Type.Record(Type.String(), User)
 
-const MessageEvent = Type.Object({ message: ToldMessage })
+const MessageEvent = Type.Object({ message: EventMessage })
 
 /**
  * `message` is the action message: `data.action` is `edited` or `deleted`, `data.entities` has the user who did it
@@ -89,13 +89,13 @@ const ConnectionEvent = Type.Object({
   userPresenceChanged: Type.Boolean(),
 })
 
-const GroupEvent = Type.Object({ group: ToldGroup })
+const GroupEvent = Type.Object({ group: EventGroup })
 
 /** Members by uid (a map even for one member), each with the id of the conversation with `by`. */
-const MemberEvent = Type.Object({ group: ToldGroup, members: Users, by: User })
+const MemberEvent = Type.Object({ group: EventGroup, members: Users, by: User })
 
 /** The user did it: there is no `by`. */
-const OwnMemberEvent = Type.Object({ group: ToldGroup, members: Users })
+const OwnMemberEvent = Type.Object({ group: EventGroup, members: Users })
 
 const RescopedMember = Type.Object(
   { ...User.properties, scope: ScopeIn, oldScope: ScopeIn },
@@ -103,7 +103,7 @@ const RescopedMember = Type.Object(
 )
 
 const TransferredGroup = Type.Object(
-  { ...ToldGroup.properties, owner: Type.String(), oldOwner: Type.String() },
+  { ...EventGroup.properties, owner: Type.String(), oldOwner: Type.String() },
   { additionalProperties: false },
 )
 
@@ -121,7 +121,7 @@ const ModerationHit = Type.Object({
 
 /** `data.moderation.status` of the message is what was decided, whatever became of it since. */
 const ManualApprovalEvent = Type.Object({
-  message: ToldMessage,
+  message: EventMessage,
   moderation: Type.Array(ModerationHit),
   reviewed: Type.Boolean(),
 })
@@ -181,7 +181,7 @@ export const eventData = {
   user_blocked: BlockEvent,
   user_unblocked: BlockEvent,
   user_connection_status_changed: ConnectionEvent,
-  group_created: Type.Object({ group: ToldGroup, members: Users }),
+  group_created: Type.Object({ group: EventGroup, members: Users }),
   group_updated: GroupEvent,
   group_deleted: GroupEvent,
   group_owner_transferred: Type.Object({ group: TransferredGroup }),
@@ -192,7 +192,7 @@ export const eventData = {
   group_member_banned: MemberEvent,
   group_member_unbanned: MemberEvent,
   group_member_scope_changed: Type.Object({
-    group: ToldGroup,
+    group: EventGroup,
     members: Type.Record(Type.String(), RescopedMember),
     by: User,
   }),
@@ -222,7 +222,7 @@ const legacyReceipt = {
 
 /** `data` in the legacy envelope, by trigger. */
 export const legacyEventData = {
-  after_message: ToldMessage,
+  after_message: EventMessage,
   message_delivery_receipt: Type.Object({
     ...legacyReceipt,
     receiptType: Type.Literal('delivered'),
@@ -243,8 +243,8 @@ export const legacyEventData = {
     event: Type.Object({ type: oneOf('connected', 'disconnected'), at: Milliseconds, event_for: LegacyConnection }),
     connections: Type.Array(LegacyConnection),
   }),
-  moderation_engine_approved: ToldMessage,
-  moderation_engine_blocked: ToldMessage,
+  moderation_engine_approved: EventMessage,
+  moderation_engine_blocked: EventMessage,
   moderation_manual_approved: ManualApprovalEvent,
   moderation_engine_failed: EngineFailureEvent,
 } as const

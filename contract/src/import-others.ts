@@ -60,7 +60,7 @@ export const ImportPin = Type.Object({
   pinnedAt: Type.Optional(ImportTime),
 })
 /**
- * A user's side of a conversation. Marks rise, and never fall. `unreadFrom`: this message and all after it are unread;
+ * A user's state of a conversation. Marks rise, and never fall. `unreadFrom`: this message and all after it are unread;
  * `reset`: everything up to it is hidden, and with `isHidden` the conversation until the next message; `joined`: the first
  * message that is not from before they joined.
  */

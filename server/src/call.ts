@@ -58,7 +58,7 @@ export interface RecalledActor {
    * @param told what a statement has returned about them; undefined: it found no such user
    * @returns undefined where they may not make the call
    */
-  confirm(told: RevisedUser | undefined): Promise<ConfirmedActor | undefined>
+  confirm(current: RevisedUser | undefined): Promise<ConfirmedActor | undefined>
 }
 
 /** Who acts, known and active, and allowed to make the call. */

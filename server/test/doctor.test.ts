@@ -39,8 +39,8 @@ describe('the doctor', () => {
         select app_id, 1, 'team', 0, 0 from apps where app_id = `,
     ],
     ['member counts', sql`update groups set members_count = 9 where app_id = `],
-    ['sides of members', sql`update conversation_states set member = not member where uid = 'bob' and app_id = `],
-    ['members without a side', sql`delete from conversation_states where uid = 'bob' and app_id = `],
+    ['states of members', sql`update conversation_states set member = not member where uid = 'bob' and app_id = `],
+    ['members without a state', sql`delete from conversation_states where uid = 'bob' and app_id = `],
     ['ends of conversations', sql`update conversations set last_id = 1 where kind = 2 and app_id = `],
     ['last messages', sql`update conversations set listed_sent_at = 1 where kind = 2 and app_id = `],
     ['remembered unread counts', sql`update conversation_states set counted_unread = 7 where app_id = `],
@@ -56,7 +56,7 @@ describe('the doctor', () => {
     ['held messages', sql`update threads set held = true where app_id = `],
     ['reaction counts', sql`update reaction_counts set count = 9 where app_id = `],
     ['presence', sql`update users set online = true where uid = 'alice' and app_id = `],
-    ['sides of one-to-one conversations', sql`delete from conversation_states where uid = 'alice' and app_id = `],
+    ['states of one-to-one conversations', sql`delete from conversation_states where uid = 'alice' and app_id = `],
   ])('finds drift in: %s', async (check, damage) => {
     const world = await liveALittle()
     const { database } = world.context

@@ -113,7 +113,7 @@ async function copyAll(options: BackupOptions, snapshot: Snapshot, id: string): 
       'The master key here is not that of the database: sealed in the backup, it would open nothing.',
     )
   }
-  const { tables, foreign } = tell(await readTables(snapshot.client), applied)
+  const { tables, foreign } = describe(await readTables(snapshot.client), applied)
   const progress = { rows: 0, rawBytes: 0, bytes: 0, tables: tables.length, tablesDone: 0, files: 0 }
 
   const copying: Copying = { snapshot, place, id, pace, packers: share.packers }
@@ -153,7 +153,7 @@ async function copyAll(options: BackupOptions, snapshot: Snapshot, id: string): 
 /**
  * Tables that are not ours: no migration makes them, so none could be filled. Of tables as an older version made them it is not known.
  */
-function tell(found: readonly Table[], applied: readonly string[]) {
+function describe(found: readonly Table[], applied: readonly string[]) {
   const isCurrent = Object.keys(migrations).every((name) => applied.includes(name))
   const known = new Set(declared.map(({ name }) => name))
   const isOurs = ({ schema, name }: Table) => !isCurrent || schema !== 'public' || known.has(name)

@@ -5,11 +5,11 @@ import { openDatabase } from '../store/database.ts'
 import { ClosedDatabaseError, finishMigrating, NewerDatabaseError } from '../store/migrate.ts'
 import { migrations } from '../store/migrations/index.ts'
 import { copyFile, readFileList } from './files.ts'
+import { type Finished, finish } from './finish.ts'
 import { BackupError, filesFolder, type Manifest } from './format.ts'
 import { inTurns } from './in-turns.ts'
 import type { LedgerEntry } from './ledger/places.ts'
 import { load } from './load.ts'
-import { type Settled, settle } from './settle.ts'
 import { connect } from './snapshot.ts'
 import { clear, close, isServed, open, reasonClosed, standingOf } from './target.ts'
 
@@ -46,7 +46,7 @@ export function requireKnown({ migrations: names, parley }: Manifest): void {
  * Brings a backup back into a database that nobody uses. As long as it is not finished, the service does not start on it.
  * @throws BackupError when the database is not empty, or is in use
  */
-export async function restore(options: RestoreOptions): Promise<Settled> {
+export async function restore(options: RestoreOptions): Promise<Finished> {
   const { place, manifest, connection, media, onProgress = () => {} } = options
   requireKnown(manifest)
   const client = await connect(connection, 'restoring parley')
@@ -58,7 +58,7 @@ export async function restore(options: RestoreOptions): Promise<Settled> {
     if (standing === 'data' && options.replace !== true) {
       throw new BackupError('This database is not empty. Nothing was written.')
     }
-    await close(client, unfinished(manifest.id), false)
+    await close(client, unfinishedRestore(manifest.id), false)
     await clear(client)
     const progress = { rows: 0, of: 0, files: 0 }
     await load({ place, manifest, connection }, (done) => onProgress(Object.assign(progress, done)))
@@ -67,9 +67,9 @@ export async function restore(options: RestoreOptions): Promise<Settled> {
     }
     await finishMigrating(connection)
     const { masterKey, entries } = options
-    const settled = await settle(client, { connection, sequences: manifest.sequences, entries, masterKey })
+    const finished = await finish(client, { connection, sequences: manifest.sequences, entries, masterKey })
     await open(client)
-    return settled
+    return finished
   } finally {
     await client.end()
   }
@@ -81,7 +81,7 @@ export async function restore(options: RestoreOptions): Promise<Settled> {
  * @throws BackupError when a service uses it
  * @throws ClosedDatabaseError when it is closed for another reason than that this was not finished
  */
-export async function settleRecovered({
+export async function finishRecovered({
   connection,
   masterKey,
   entries,
@@ -89,19 +89,19 @@ export async function settleRecovered({
   readonly connection: ConnectionSettings
   readonly masterKey: string
   readonly entries: readonly LedgerEntry[]
-}): Promise<Settled> {
+}): Promise<Finished> {
   const client = await connect(connection, 'restoring parley')
   try {
     if (await isServed(client)) throw new BackupError(inUse)
     const reason = await reasonClosed(client)
-    if (reason !== undefined && reason !== unsettled) throw new ClosedDatabaseError(reason)
+    if (reason !== undefined && reason !== unfinishedRecovery) throw new ClosedDatabaseError(reason)
     await finishMigrating(connection)
     const database = openDatabase(connection)
     await openSecrets(database, [masterKey]).finally(() => database.close())
-    await close(client, unsettled, true)
-    const settled = await settle(client, { connection, entries, masterKey })
+    await close(client, unfinishedRecovery, true)
+    const finished = await finish(client, { connection, entries, masterKey })
     await open(client)
-    return settled
+    return finished
   } finally {
     await client.end()
   }
@@ -119,10 +119,10 @@ export async function requireUnused(connection: ConnectionSettings): Promise<voi
 
 const inUse = 'A service or a command uses this database at the moment: stop it first. Nothing was written.'
 
-const unsettled =
+const unfinishedRecovery =
   'This database was being made fit to serve, and that was not finished. Run `parley restore --recovered` again.'
 
-const unfinished = (id: string) =>
+const unfinishedRestore = (id: string) =>
   `The backup ${id} was being restored into this database, and that was not finished: what is there is not whole. Run \`parley restore\` again.`
 
 /** Files that are copied at the same time. */

@@ -152,7 +152,7 @@ async function check(
   database: Database,
   config: Config,
   which: string | null | undefined,
-  told: string | undefined,
+  expected: string | undefined,
 ): Promise<number> {
   const { dataDir } = resolveDataDir(config.dataDir, process.cwd())
   const masterKey = config.masterKey ?? (await loadKeys(config, dataDir, { mustExist: true })).masterKey
@@ -160,7 +160,7 @@ async function check(
   const logs = await findLogs(database, which)
   let isAsWritten = logs.length > 0
   for (const { appId, name } of logs) {
-    const { entries, unlinked, head, flaws } = await verifyAuditLog(database, secrets, appId, told)
+    const { entries, unlinked, head, flaws } = await verifyAuditLog(database, secrets, appId, expected)
     const state = flaws.length === 0 ? 'as it was written' : 'NOT as it was written'
     const waiting = unlinked === 0 ? '' : `, ${unlinked} of them not linked yet`
     process.stdout.write(`${name}: ${state}. ${entries} entries${waiting}. Ends at ${head}\n`)

@@ -65,7 +65,7 @@ async function begin(store: Store, keyFile: string | undefined): Promise<number>
   }
   const state = await readMasterState(database)
   const late = await waitForAll(store, ({ newest }) => newest >= state.newestSeal)
-  if (late.length > 0) return tellLate(late, 'have not heard of the new keys')
+  if (late.length > 0) return reportLate(late, 'have not heard of the new keys')
   await writeWithNewest(store)
   if (!source.isInFile || config.databaseUrl !== undefined) {
     say(
@@ -99,7 +99,7 @@ async function finish(store: Store, isForced: boolean, present = masterName(stor
     throw new RotationError('The master key that is set here is the old one. Put the new one in its place first.')
   }
   const late = await waitForAll(store, (holder) => isUpToDate(holder, state), isForced ? 0 : patienceMs)
-  if (late.length > 0 && !isForced) return tellLate(late, 'would start again with the old one')
+  if (late.length > 0 && !isForced) return reportLate(late, 'would start again with the old one')
   if (state.currentSeal < state.newestSeal) await writeWithNewest(store)
   await endOldMasterKeys(store)
   say(
@@ -126,7 +126,7 @@ async function waitForAll(
   }
 }
 
-function tellLate(late: readonly KeyHolder[], what: string): number {
+function reportLate(late: readonly KeyHolder[], what: string): number {
   for (const { machine, pid, source } of late) {
     process.stderr.write(`parley keys: process ${pid} on ${machine} (master key from ${source}) ${what}\n`)
   }

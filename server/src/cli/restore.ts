@@ -5,13 +5,13 @@ import { buffer } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import dotenv from 'dotenv'
 import { checkBackup } from '../backup/check.ts'
+import type { Finished } from '../backup/finish.ts'
 import { BackupError, chooseBackup, inBackup, type Manifest } from '../backup/format.ts'
 import { requireKey, type SealedKeys, unsealKeys } from '../backup/keys.ts'
 import { openLedgerPlaces } from '../backup/ledger/open.ts'
 import { createLedgerBucket, type LedgerEntry, readLedger } from '../backup/ledger/places.ts'
 import { openPlace } from '../backup/place.ts'
-import { requireKnown, requireUnused, restore, settleRecovered } from '../backup/restore.ts'
-import type { Settled } from '../backup/settle.ts'
+import { finishRecovered, requireKnown, requireUnused, restore } from '../backup/restore.ts'
 import { connect } from '../backup/snapshot.ts'
 import { type Standing, standingOf } from '../backup/target.ts'
 import { type Config, readConfig } from '../config/index.ts'
@@ -64,7 +64,7 @@ export function restoreCommand(args: string[]): Promise<number> {
     if (positionals.length > 1) throw new UsageError('name one backup')
     dotenv.config({ quiet: true })
     const config = readConfig(process.env)
-    if (values.recovered === true) return await settleOnly(config, values.from)
+    if (values.recovered === true) return await finishOnly(config, values.from)
     const place = openPlace(findPlace(config, values.from, '--from'))
     return await bring(config, place, positionals[0], values.replace)
   })
@@ -94,22 +94,22 @@ async function bring(
   const begun = performance.now()
   try {
     if (keys.unsealed !== undefined) await writeKeys(dataDir, keys.unsealed)
-    const settled = await restore({
+    const finished = await restore({
       ...{ place, manifest, connection: target.connection, replace: replace !== undefined },
       ...{ masterKey: keys.masterKey, entries },
       media: createMediaStorage(config, path.join(dataDir, 'media')),
       onProgress: ({ what, rows, of, files }) => line.show(`${rows} of ${of} rows, ${files} files: ${what}`),
     })
     line.end()
-    tellOfRestore(manifest, target, performance.now() - begun)
-    tellOfSettled(settled)
+    reportRestore(manifest, target, performance.now() - begun)
+    reportFinished(finished)
     return 0
   } finally {
     await target.close()
   }
 }
 
-function tellOfRestore(manifest: Manifest, target: Session, took: number): void {
+function reportRestore(manifest: Manifest, target: Session, took: number): void {
   const rows = manifest.tables.reduce((sum, table) => sum + table.rows, 0)
   process.stdout.write(`${manifest.id}, of ${manifest.startedAt}\n`)
   process.stdout.write(
@@ -117,7 +117,7 @@ function tellOfRestore(manifest: Manifest, target: Session, took: number): void 
   )
 }
 
-function tellOfSettled({ applied, held }: Settled): void {
+function reportFinished({ applied, held }: Finished): void {
   for (const [what, count] of Object.entries(applied)) {
     process.stdout.write(`Done again, by the ledger: ${count} ${what}\n`)
   }
@@ -126,7 +126,7 @@ function tellOfSettled({ applied, held }: Settled): void {
 }
 
 /** @param from where else a ledger is, beside the places of the configuration */
-async function settleOnly(config: Config, from: string | undefined): Promise<number> {
+async function finishOnly(config: Config, from: string | undefined): Promise<number> {
   const dataDir = dataDirOf(config)
   const { masterKey } = config.masterKey === undefined ? await loadKeys(config, dataDir, { mustExist: true }) : config
   const place = from === undefined ? undefined : openPlace(findPlace(config, from, '--from'))
@@ -134,9 +134,9 @@ async function settleOnly(config: Config, from: string | undefined): Promise<num
   const session = await openSession(config, { exclusive: true })
   try {
     const { connection } = session
-    const settled = await settleRecovered({ connection, masterKey: masterKey as string, entries })
+    const finished = await finishRecovered({ connection, masterKey: masterKey as string, entries })
     process.stdout.write(`${session.name} is fit to serve\n`)
-    tellOfSettled(settled)
+    reportFinished(finished)
     return 0
   } finally {
     await session.close()

@@ -62,14 +62,14 @@ export function verifyBackupCommand(args: string[]): Promise<number> {
     line.end()
     for (const problem of problems) process.stdout.write(`wrong  ${problem}\n`)
     if (problems.length > 0) return 1
-    tell(manifest)
+    report(manifest)
     await trySealedKeys(place, manifest, config.backup.passphrase)
     const masterKey = await findKey(config, manifest)
     return values.restore === true ? tryRestore(place, manifest, values.scratch, masterKey) : 0
   })
 }
 
-function tell({ id, tables, files }: Manifest): void {
+function report({ id, tables, files }: Manifest): void {
   const parts = tables.flatMap((table) => table.parts)
   const rows = parts.reduce((sum, part) => sum + part.rows, 0)
   const bytes = parts.reduce((sum, part) => sum + part.bytes, 0)

@@ -57,7 +57,7 @@ export const checks: readonly Check[] = [
       and g.members_count <> n.count`,
   },
   {
-    name: 'sides of members',
+    name: 'states of members',
     meaning: 'a conversation state does not say whether its user is an active member of the group',
     find: (appId) => sql`
       select s.app_id || '/' || c.first || '/' || s.uid as subject, s.member::text as stored,
@@ -71,7 +71,7 @@ export const checks: readonly Check[] = [
       and s.member <> (m.uid is not null)`,
   },
   {
-    name: 'members without a side',
+    name: 'members without a state',
     meaning: 'an active member has no state in the conversation of the group',
     find: (appId) => sql`
       select m.app_id || '/' || m.guid || '/' || m.uid as subject, 'none' as stored, 'a state' as expected
@@ -192,7 +192,7 @@ export const checks: readonly Check[] = [
       and (c.all_read_sent_at, c.all_read_id) < (n.sent_at, n.id)`,
   },
   {
-    name: 'sides of one-to-one conversations',
+    name: 'states of one-to-one conversations',
     meaning: 'one of the two users has no state in their conversation',
     find: (appId) => sql`
       select c.app_id || '/' || c.first || '/' || c.second as subject, count(s.uid)::text as stored,

@@ -52,8 +52,8 @@ export function showAsItComes(
     }),
     following(custom.notifications, ({ channel, uid, data, status }) => {
       const { title, body, action } = data.notificationDetails ?? {}
-      const told = title === undefined ? action : `${title}: ${body}`
-      return `Own ${channel.padEnd(5)} ${status} to ${uid}: ${data.smsContent ?? data.subject ?? told}`
+      const line = title === undefined ? action : `${title}: ${body}`
+      return `Own ${channel.padEnd(5)} ${status} to ${uid}: ${data.smsContent ?? data.subject ?? line}`
     }),
     following(moderation.calls, ({ engine, status, text }) => `Engine   ${status} ${engine}: ${text}`),
     following(smtp.refused, ({ to, code, message }) => `SMTP     ${code} to ${to}: ${message}`),

@@ -183,11 +183,11 @@ export interface MessageReleased {
   readonly place: Place
   readonly messageId: number
   /** Why it had been blocked; what the rules said then, and nothing of the message itself. */
-  readonly hits: readonly ToldHit[]
+  readonly hits: readonly EventHit[]
 }
 
 /** A condition that a message met, and its rule, as an event names them. */
-export interface ToldHit {
+export interface EventHit {
   /** As answers show conditions. */
   readonly condition: object
   readonly rule: {

@@ -78,7 +78,7 @@ function arrive(tracing: Tracing, { headers, routeOptions }: FastifyRequest, ope
 
 /** It says what the line in the log says, but for the address. */
 function endSpan(span: Span, { method, id, routeOptions }: FastifyRequest, status: number, who: object = {}): void {
-  span.tell({
+  span.setAttributes({
     ...{ 'http.request.method': method, 'http.response.status_code': status, 'parley.request_id': id },
     ...(routeOptions.url !== undefined && { 'http.route': routeOptions.url }),
     ...Object.fromEntries(Object.entries(who).map(([name, value]) => [`parley.${name}`, value])),

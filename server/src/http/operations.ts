@@ -195,10 +195,10 @@ async function recallActor(
     uid,
     revision: remembered?.revision ?? 0,
     policy: taken?.policy,
-    async confirm(told) {
-      if (told === undefined) return undefined
-      if (told.revision === taken?.known.revision) return taken
-      return admit(await entities.user(appId, uid, told))
+    async confirm(current) {
+      if (current === undefined) return undefined
+      if (current.revision === taken?.known.revision) return taken
+      return admit(await entities.user(appId, uid, current))
     },
   }
 }

@@ -61,10 +61,10 @@ function keyOf(name: RateLimitName, { appId }: App, caller: Caller): string | un
 }
 
 function requireWithin(reply: FastifyReply, standing: Standing): void {
-  tell(reply, standing)
+  setHeaders(reply, standing)
   if (standing.isExceeded) throw limitExceeded(standing)
 }
 
-function tell(reply: FastifyReply, { limit, remaining }: Standing): void {
+function setHeaders(reply: FastifyReply, { limit, remaining }: Standing): void {
   reply.header('x-rate-limit', limit).header('x-rate-limit-remaining', remaining)
 }

@@ -87,7 +87,7 @@ export function createJobRunner({ connection, log, registry, tracing }: JobRunne
       return watch.silentSeconds
     },
     register(name, task) {
-      tasks[name] = tracing === undefined ? task : told(tracing, name, task)
+      tasks[name] = tracing === undefined ? task : traced(tracing, name, task)
     },
     start() {
       void guard.start()
@@ -104,7 +104,7 @@ export function createJobRunner({ connection, log, registry, tracing }: JobRunne
 }
 
 /** Jobs are of many requests each, so they are traces of their own, as many as of requests. */
-function told(tracing: Tracing, name: string, task: Task): Task {
+function traced(tracing: Tracing, name: string, task: Task): Task {
   return async (payload, helpers) => {
     const span = tracing.arrive(`job ${name}`, undefined, { kind: 'consumer' })
     const work = async () => task(payload, helpers)

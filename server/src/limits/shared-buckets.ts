@@ -9,8 +9,8 @@ const restMs = 2_000
 /** Processes tell each other of so many hundredths of a minute's points at a time: one request in many waits for Redis. */
 const shares = 100
 /** Keys of which something is not yet told. */
-const maxUntold = 100_000
-const untoldMs = 60_000
+const maxUnsent = 100_000
+const unsentMs = 60_000
 
 /** By the clock of Redis, which all processes share. What was taken before is taken in any case. */
 const takeScript = `
@@ -35,7 +35,7 @@ const takeScript = `
 export function createSharedBuckets(name: string, size: BucketSize, redis: SharedCounts): Buckets {
   const here = new MemoryBuckets(size)
   const step = Math.max(1, Math.floor(size.perMinute / shares))
-  const untold = createCache<string, number>({ max: maxUntold, ttl: untoldMs })
+  const unsent = createCache<string, number>({ max: maxUnsent, ttl: unsentMs })
   let restsUntil = 0
 
   const takeThere = async (key: string, before: number, points: number, needed: number) => {
@@ -61,15 +61,15 @@ export function createSharedBuckets(name: string, size: BucketSize, redis: Share
       const taken = await here.take(key, points, needed)
       // What is not there by the count of this process alone is not there for all.
       if (!taken.isTaken) return taken
-      const before = untold.get(key) ?? 0
+      const before = unsent.get(key) ?? 0
       if (before + points < step) {
-        untold.set(key, before + points)
+        unsent.set(key, before + points)
         return taken
       }
-      untold.delete(key)
+      unsent.delete(key)
       const there = await takeThere(key, before, points, needed)
       if (there === undefined) return taken
-      here.setMissing(key, there.missing + (untold.get(key) ?? 0))
+      here.setMissing(key, there.missing + (unsent.get(key) ?? 0))
       const left = size.burst - there.missing
       const msLeft = there.isTaken ? 0 : Math.max(1, (needed - left) * msPerPoint(size))
       return { isTaken: there.isTaken, left, msLeft }

@@ -181,7 +181,7 @@ export function createMediaLibrary({ database, storage, log, minFreeBytes }: Med
       return made !== undefined
     })
 
-  const settle = (uploader: Uploader, day: number, key: string, atMost: number, size: number) =>
+  const countArrived = (uploader: Uploader, day: number, key: string, atMost: number, size: number) =>
     database.transaction(async (tx) => {
       const values = [uploader.appId, key, size, nowSeconds() + claimSeconds]
       if ((await tx.query(arrived, values)).length === 0) throw new Error('a file was given up while it arrived')
@@ -230,7 +230,7 @@ export function createMediaLibrary({ database, storage, log, minFreeBytes }: Med
       if (!(await reserve(uploader, day, file))) return undefined
       try {
         const size = await write(uploader, file)
-        await settle(uploader, day, file.key, file.atMost, size)
+        await countArrived(uploader, day, file.key, file.atMost, size)
         return { key: file.key, name: file.name, mimeType: file.mimeType, size }
       } catch (error) {
         // What cannot be undone now is found by the sweep.

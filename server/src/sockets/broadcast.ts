@@ -220,5 +220,5 @@ function sendTo(
       frames++
     }
   }
-  span?.tell({ 'parley.frames': frames })
+  span?.setAttributes({ 'parley.frames': frames })
 }

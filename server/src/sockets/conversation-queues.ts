@@ -15,7 +15,7 @@ export class ConversationQueues {
     return this.waiting
   }
 
-  /** Runs `job` when all before it in this lane are through. It must not throw. */
+  /** Runs `job` when all before it in this queue are through. It must not throw. */
   add(key: string, job: () => Promise<void>): void {
     this.waiting++
     const before = this.queues.get(key)

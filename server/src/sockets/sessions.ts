@@ -71,7 +71,7 @@ export function createSessions({ context, registry, presence, settings, admissio
   let devices = 0
   let isChecking = false
   /** Apps may have changed their issuers without this process having heard of it. */
-  let areIssuersInDoubt = false
+  let areIssuersUnknown = false
 
   /** A token that stops working while it is looked up, or an app that changes, is looked up again. */
   const check = async (connection: Connection, frame: AuthFrame): Promise<Login> => {
@@ -130,19 +130,19 @@ export function createSessions({ context, registry, presence, settings, admissio
     await verifySome(sockets, signed)
   }
   /** Not at once: the line that tells of changes is cut or opened again, so the database may not answer yet. */
-  const settleIssuers = async () => {
-    if (!areIssuersInDoubt) return
-    areIssuersInDoubt = false
+  const verifyAllSigned = async () => {
+    if (!areIssuersUnknown) return
+    areIssuersUnknown = false
     try {
       for (const { app } of [...registry.all()]) await verifySigned(app.appId)
     } catch (error) {
-      areIssuersInDoubt = true
+      areIssuersUnknown = true
       throw error
     }
   }
   context.invalidation.onChange(settingsTopic, (appId) => {
     ended++
-    if (appId === undefined) areIssuersInDoubt = true
+    if (appId === undefined) areIssuersUnknown = true
     else verifySigned(Number(appId)).catch((error) => context.log.warn({ err: error }, 'sockets could not be verified'))
   })
 
@@ -209,7 +209,7 @@ export function createSessions({ context, registry, presence, settings, admissio
       if (isChecking) return
       isChecking = true
       try {
-        await settleIssuers()
+        await verifyAllSigned()
         for (const sockets of [...registry.all()]) {
           const every = expiryCheckMs(await context.settings.of(sockets.app.appId))
           if (every === undefined || now < sockets.checkedAt + every) continue

@@ -116,10 +116,10 @@ export function openDatabase(connection: ConnectionSettings, options: DatabaseOp
   const channels: Channel[] = [...lookups, ...changes]
   const reads: Reads[] = []
   const doubting = new Set<() => void>()
-  const tellDoubt = () => {
+  const notifyInDoubt = () => {
     for (const listener of doubting) listener()
   }
-  const transactions = openTransactions(connection, suspension, tellDoubt)
+  const transactions = openTransactions(connection, suspension, notifyInDoubt)
   /** Open connections that listen. */
   const listeners = new Set<pg.ClientBase>()
   let next = 0
@@ -210,7 +210,7 @@ export function openDatabase(connection: ConnectionSettings, options: DatabaseOp
           try {
             return await channel.transaction(queries)
           } catch (error) {
-            if (!isSilent && isInDoubt(error)) tellDoubt()
+            if (!isSilent && isInDoubt(error)) notifyInDoubt()
             throw error
           }
         },

@@ -83,14 +83,14 @@ export function createHeldApart<Item extends object, Result>(
   options: HeldApartOptions<Item, Result>,
 ): HeldApart<Item, Result> {
   const { nameOf, findHeld, isDivisible } = options
-  const lane = createLane(options)
+  const line = createLine(options)
 
   /** @param isPart something of its batch waits apart already: it may not fail as a whole, and so be written again */
   const write = async (channel: Channel, items: readonly Item[], isPart: boolean) => {
     const outcomes = new Map<Item, Outcome<Result>>()
     const putApart = (held: readonly Item[]) => {
       for (const item of held) {
-        const written = lane.submit(item)
+        const written = line.submit(item)
         // It is heard of once the rest of the batch is written.
         written.catch(() => {})
         outcomes.set(item, written)
@@ -100,14 +100,14 @@ export function createHeldApart<Item extends object, Result>(
     let due = items
     for (;;) {
       if (outcomes.size > 0) due = due.filter((item) => !outcomes.has(item))
-      if (lane.isBusy && due.length > 0) {
-        const held = due.filter((item) => lane.holds(nameOf(item)))
+      if (line.isBusy && due.length > 0) {
+        const held = due.filter((item) => line.holds(nameOf(item)))
         putApart(held)
         if (held.length > 0) due = due.filter((item) => !outcomes.has(item))
       }
       if (due.length === 0) return outcomes
       try {
-        const written = await options.write(channel, due, { isHurried: lane.isBusy && fruitless === 0, isApart: false })
+        const written = await options.write(channel, due, { isHurried: line.isBusy && fruitless === 0, isApart: false })
         for (const [i, item] of due.entries()) outcomes.set(item, written[i] as Result | Error)
         putApart(due.filter((_, i) => isLockTimeout(written[i])))
         return outcomes
@@ -141,12 +141,12 @@ export function createHeldApart<Item extends object, Result>(
       const outcomes = await write(channel, items, false)
       return items.map((item) => outcomes.get(item) as Outcome<Result>)
     },
-    drain: lane.drain,
+    drain: line.drain,
   }
 }
 
 /** What waits for somebody who holds it. */
-interface Lane<Item, Result> {
+interface Line<Item, Result> {
   readonly isBusy: boolean
   holds(name: string): boolean
   submit(item: Item): Promise<Result>
@@ -159,7 +159,7 @@ interface Waiting<Item, Result> {
   readonly reject: (error: unknown) => void
 }
 
-function createLane<Item, Result>(options: HeldApartOptions<Item, Result>): Lane<Item, Result> {
+function createLine<Item, Result>(options: HeldApartOptions<Item, Result>): Line<Item, Result> {
   const { database, name, settings, maxBatch, appOf, nameOf, resume, onBatch } = options
   const channels = Array.from({ length: turns.atOnce }, (_, i) =>
     database.openChannel(`${name} ${i}`, settingsOfPatience(turnMs, settings)),

@@ -41,7 +41,7 @@ export const migrationLock = 7_206_951_001
 const lockPatienceMs = 2_000
 const mostTries = 100
 const tryAgainMs = 500
-const tellEveryMs = 5_000
+const reportEveryMs = 5_000
 
 /**
  * Brings the schema up to date. Several processes may start at once: one migrates, the others wait for it.
@@ -51,11 +51,11 @@ const tellEveryMs = 5_000
  * @throws NewerDatabaseError when it is further than this version; then nothing was written
  */
 export async function migrate(connection: ConnectionSettings, onGoingOn: () => void = () => {}): Promise<string[]> {
-  const telling = setInterval(onGoingOn, tellEveryMs)
+  const reporting = setInterval(onGoingOn, reportEveryMs)
   try {
     return await run(connection, migrations)
   } finally {
-    clearInterval(telling)
+    clearInterval(reporting)
   }
 }
 

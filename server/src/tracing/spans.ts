@@ -82,7 +82,7 @@ function own(span: otel.Span, begin: Begin): Own {
     traceId: context.traceId,
     traceparent: `00-${context.traceId}-${context.spanId}-01`,
     child: (name, options = {}) => begin(name, otel.trace.setSpan(otel.ROOT_CONTEXT, span), [], options),
-    tell: (attributes: Attributes) => void span.setAttributes(attributes),
+    setAttributes: (attributes: Attributes) => void span.setAttributes(attributes),
     link: (other) => void span.addLink({ context: (other as Own).context }),
     end(error) {
       if (error !== undefined) {

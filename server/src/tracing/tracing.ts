@@ -26,7 +26,7 @@ export interface Span {
   readonly traceparent: string
   /** A part of this work. */
   child(name: string, options?: SpanOptions): Span
-  tell(attributes: Attributes): void
+  setAttributes(attributes: Attributes): void
   /** This work was done together with other work. */
   link(other: Span): void
   /** The work is over. @param error what it failed with */
@@ -110,8 +110,8 @@ function tracingOf(spans: Spans, sampling: Sampling, { counted }: TracingParts):
       return parent && spans.begin(name, parent, [], options)
     },
     gather(name, items, options = {}) {
-      const told = items.flatMap(({ span }) => span ?? [])
-      return told.length === 0 ? undefined : spans.begin(name, undefined, told.slice(0, maxLinks), options)
+      const linked = items.flatMap(({ span }) => span ?? [])
+      return linked.length === 0 ? undefined : spans.begin(name, undefined, linked.slice(0, maxLinks), options)
     },
     stop: spans.stop,
   }

@@ -291,7 +291,7 @@ describe('the doctor, run by an operator', () => {
     await own.query(`update conversation_states set member = not member where uid = 'bob'`)
     dataOf(await owner.post('/doctor'))
     const { findings } = await ended(owner)
-    const sides = findings.find(({ check }: { check: string }) => check === 'sides of members')
+    const sides = findings.find(({ check }: { check: string }) => check === 'states of members')
     expect(sides).toMatchObject({
       count: 1,
       meaning: expect.any(String),

@@ -46,7 +46,7 @@ async function pages(side: Side, path: string, as?: string): Promise<Row[]> {
 }
 
 /** What is gone is not told of in the new service. */
-function tellsOfNothing({ category, type, data }: Row): boolean {
+function isAboutNothing({ category, type, data }: Row): boolean {
   return category === 'action' && type === 'message' && data.entities.on.entity.sender === undefined
 }
 
@@ -58,7 +58,7 @@ async function endsOf(side: Side, most: number, filters: string, as?: string): P
       const at = `/messages?affix=${affix}&limit=${5 * most}&withTags=true${filters}`
       const { status, body } = await side.call('GET', at, undefined, { ...(as !== undefined && { as }) })
       if (status !== 200) return [{ refused: body.error.code }]
-      const rows: Row[] = body.data.filter((row: Row) => !tellsOfNothing(row))
+      const rows: Row[] = body.data.filter((row: Row) => !isAboutNothing(row))
       return affix === 'append' ? rows.slice(0, most) : rows.slice(-most)
     }),
   )
@@ -72,7 +72,7 @@ export async function messages(side: Side, filters = '', as?: string): Promise<R
     const at = `/messages?affix=append&limit=1000&withTags=true${filters}${cursor}`
     const { status, body } = await side.call('GET', at, undefined, { ...(as !== undefined && { as }) })
     if (status !== 200) return [{ refused: body.error.code }]
-    rows.push(...body.data.filter((row: Row) => !tellsOfNothing(row)))
+    rows.push(...body.data.filter((row: Row) => !isAboutNothing(row)))
     const last = body.data.at(-1)
     if (last === undefined || body.data.length < 1000) return rows
     cursor = `&sentAt=${last.sentAt}&id=${last.id}`

@@ -76,7 +76,7 @@ export async function replaceKey(
       target: keyFingerprint(digest),
       details,
     })
-    await told(store, tx, appId)
+    await announceChange(store, tx, appId)
     return { apiKey, name, scope, createdAt }
   })
 }
@@ -113,7 +113,7 @@ export async function removeEndedKeys(
   }
 }
 
-async function told(
+async function announceChange(
   { invalidation, keys }: Pick<Store, 'invalidation' | 'keys'>,
   tx: Transaction,
   appId: number,

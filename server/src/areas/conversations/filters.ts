@@ -21,7 +21,7 @@ export interface ConversationFilters {
 }
 
 /** Whether filters ask for more than the kind of conversations. */
-export function looksAtSides({ conversationType, unique, ...rest }: ConversationFilters): boolean {
+export function looksAtStates({ conversationType, unique, ...rest }: ConversationFilters): boolean {
   const { tags, unread } = rest
   return tags !== undefined || unread === true || looksAtOthers(rest)
 }
@@ -31,7 +31,7 @@ function looksAtOthers({ searchKey, userTags, groupTags, hideAgentic, onlyAgenti
   return [searchKey, userTags, groupTags, hideAgentic, onlyAgentic].some((filter) => filter !== undefined)
 }
 
-/** The sides of everybody. */
+/** The states of everybody. */
 export const everybodys = sql`
       conversation_states s
       join conversations c on c.app_id = s.app_id and c.key = s.conversation`
@@ -56,11 +56,11 @@ const pinsOfMany = (app: Fragment) => sql`
 /**
  * Sides `s` with their conversations `c`, the user `u` or group `g` on the other side where filters look at them, and the pin of
  * the app `ap`.
- * @param sides `eachByKey`, `allByKey` or `everybodys`
+ * @param states `eachByKey`, `allByKey` or `everybodys`
  * @param ofMany the app, where they are very many
  */
-export function sidesWhere(
-  sides: Fragment,
+export function statesWhere(
+  states: Fragment,
   conditions: readonly Fragment[],
   filters: ConversationFilters,
   ofMany?: Fragment,
@@ -79,7 +79,7 @@ export function sidesWhere(
         offset 0
       ) g on true`
   return sql`
-      from ${sides}
+      from ${states}
       ${looksAtOthers(filters) ? others : sql``}${ofMany === undefined ? pins : pinsOfMany(ofMany)}
       where ${allOf(conditions)}`
 }
@@ -110,7 +110,7 @@ export function conditionsOf(appId: Fragment, uid: Fragment | undefined, filters
   return conditions
 }
 
-/** Whether a side has anything unread: as in the count, but looking only until there is one, and only past its pointer. */
+/** Whether a state has anything unread: as in the count, but looking only until there is one, and only past its pointer. */
 const hasUnread = sql`(c.last_sent_at, c.last_id) > (s.unread_sent_at, s.unread_id)
     and (
       s.counted_version = c.version and s.counted_unread > 0

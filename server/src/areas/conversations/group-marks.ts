@@ -73,7 +73,7 @@ export function createGroupMarkWriter(database: Database, events: Events): Group
       ...before,
       { ...lockConversations, values: [appIds, marks.map(({ conversation }) => conversation)] },
       ...marks.map((mark) => ({ ...mark.statement, values: mark.values })),
-      settling(marks, now),
+      raiseReceiptsOf(marks, now),
     ]
     for (let attempt = 1; ; attempt++) {
       try {
@@ -106,7 +106,7 @@ export function createGroupMarkWriter(database: Database, events: Events): Group
   return { write: marks.submit, drain: () => marks.drain().then(held.drain) }
 }
 
-function settling(marks: readonly GroupMark[], now: number): Query {
+function raiseReceiptsOf(marks: readonly GroupMark[], now: number): Query {
   const values = [marks.map(({ appId }) => appId), marks.map(({ guid }) => guid), now]
   if (!marks.some(({ subscribed }) => subscribed.isHeard)) return { ...raiseGroupReceipts, values }
   return {

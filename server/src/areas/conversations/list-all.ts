@@ -6,17 +6,17 @@ import {
   participantColumns,
   participantJoins,
 } from '../../chat/conversations/participant-state.ts'
-import { eachByKey } from '../../chat/conversations/sides.ts'
+import { eachByKey } from '../../chat/conversations/states.ts'
 import { type PageRequest, selectTotal } from '../../paging.ts'
 import { appKey } from '../../store/app-key.ts'
 import type { Queryable } from '../../store/database.ts'
 import type { Fragment } from '../../store/statement.ts'
-import { type ConversationFilters, conditionsOf, everybodys, looksAtSides, sidesWhere } from './filters.ts'
+import { type ConversationFilters, conditionsOf, everybodys, looksAtStates, statesWhere } from './filters.ts'
 import type { ConversationsFound } from './list.ts'
 import { selectAppTotal } from './totals.ts'
 
 /**
- * For the app. The page is read in its order. The total is reckoned where no filter looks at the sides; where one does, the
+ * For the app. The page is read in its order. The total is reckoned where no filter looks at the states; where one does, the
  * true total costs a look at each of them.
  */
 export async function selectAllConversations(
@@ -29,9 +29,9 @@ export async function selectAllConversations(
   const once = filters.unique === true
   const conditions = conditionsOf(appKey(appId), undefined, filters)
   const matching =
-    once && looksAtSides(filters)
+    once && looksAtStates(filters)
       ? firstOf(conditions, filters)
-      : sidesWhere(once ? eachByKey : everybodys, [...conditions, ...(once ? [isFirstSide] : [])], filters)
+      : statesWhere(once ? eachByKey : everybodys, [...conditions, ...(once ? [isFirstState] : [])], filters)
   const [states, [count]] = await Promise.all([
     on.run<ParticipantState>(
       sql`
@@ -49,7 +49,7 @@ export async function selectAllConversations(
       order by ${order}` as Fragment<ParticipantState>,
     ),
     on.run(
-      looksAtSides(filters)
+      looksAtStates(filters)
         ? selectTotal(page, matching)
         : selectAppTotal(appId, { kind: filters.conversationType, once }),
     ),
@@ -57,13 +57,13 @@ export async function selectAllConversations(
   return { states, total: count?.total ?? 0 }
 }
 
-/** Of each conversation the first side, by uid, that filters find: they may look at what only one of its sides has. */
+/** Of each conversation the first state, by uid, that filters find: they may look at what only one of its states has. */
 function firstOf(conditions: readonly Fragment[], filters: ConversationFilters): Fragment {
   const hidesAgents = filters.hideAgentic === true
   return sql`
       from (
         select distinct on (c.key) s.app_id, s.uid, s.conversation
-        ${sidesWhere(eachByKey, [...conditions, ...(hidesAgents ? [isNoAgents] : [])], filters)}
+        ${statesWhere(eachByKey, [...conditions, ...(hidesAgents ? [isNoAgents] : [])], filters)}
         order by c.key, s.uid
       ) s
       join conversations c on c.app_id = s.app_id and c.key = s.conversation`
@@ -80,7 +80,7 @@ const isNoAgents = sql`not (c.kind = 1 and exists (
   ))`
 
 /** The first of the users, by uid, in whose list a conversation is. */
-const isFirstSide = sql`case c.kind
+const isFirstState = sql`case c.kind
     when 1 then s.uid = c.first or not exists (
       select
       from conversation_states o

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { packedFrom, packStates, unpackStates } from '../../chat/conversations/packed.ts'
 import { countUnreadOf, type ParticipantState, takesPartInFew } from '../../chat/conversations/participant-state.ts'
 import { type FoundPeers, selectPeers } from '../../chat/conversations/peers.ts'
-import { allByKey, eachByKey, type Whose } from '../../chat/conversations/sides.ts'
+import { allByKey, eachByKey, type Whose } from '../../chat/conversations/states.ts'
 import { isVisibleUnread } from '../../chat/conversations/unread.ts'
 import type { JsonText } from '../../chat/json.ts'
 import { packMessages, unpackMessages } from '../../chat/messages/packed.ts'
@@ -13,7 +13,7 @@ import { appKey } from '../../store/app-key.ts'
 import type { Queryable } from '../../store/database.ts'
 import { pageLookup } from '../../store/lookups.ts'
 import { type Fragment, fixedStatement, inOrder } from '../../store/statement.ts'
-import { type ConversationFilters, conditionsOf, sidesWhere } from './filters.ts'
+import { type ConversationFilters, conditionsOf, statesWhere } from './filters.ts'
 import { selectAllConversations } from './list-all.ts'
 
 export interface ConversationsFound {
@@ -29,7 +29,7 @@ export interface ConversationsFound {
 
 /**
  * A page of conversations and how many there are: those of a user, pinned ones first and then by last message, or for
- * the app every side of all of them.
+ * the app every state of all of them.
  * @param hiding what is hidden from the user: conditions on `m` that unread messages must meet
  * @param known whom to tell of
  */
@@ -72,7 +72,7 @@ async function selectConversationsOf(
   const unhidden = filters.unread === true && hiding.length > 0 ? [seesUnread] : []
   const whose = { app: appKey(appId), viewer: sql`${uid}` }
   const conditions = [...conditionsOf(whose.app, whose.viewer, filters), ...unhidden]
-  const matching = sidesWhere(allByKey(whose), conditions, filters, whose.app)
+  const matching = statesWhere(allByKey(whose), conditions, filters, whose.app)
   const asked: Page = {
     ...whose,
     ...{ limit: sql`${page.perPage}`, offset: sql`${page.offset}` },
@@ -103,7 +103,7 @@ const order = sql`p.app_place nulls last, p.pinned_at desc nulls last, p.listed_
  * One row with the columns of `Columns`, in their order. The order of the list is by what others write last, which is kept once
  * for each conversation and not for each member: all of the user's conversations are looked at, once, with what a list shows
  * of them. What is counted and read beside is read for the page alone, each for all of its rows at once.
- * @param matching what follows `select` in a query of the sides, from `from` on
+ * @param matching what follows `select` in a query of the states, from `from` on
  */
 function pageOf(page: Page, matching: Fragment): Fragment {
   return sql`
@@ -223,7 +223,7 @@ const selectFirstPages = pageLookup<PlacedRow>(
   select w.place::int, p.*
   from unnest($2::text[], $3::int[], $4::bigint[], $5::boolean[]) with ordinality
     as w(viewer, per_page, known, with_users, place)
-  left join lateral (${pageOf(wanted, sidesWhere(eachByKey, conditionsOf(wanted.app, wanted.viewer, {}), {}))}
+  left join lateral (${pageOf(wanted, statesWhere(eachByKey, conditionsOf(wanted.app, wanted.viewer, {}), {}))}
     where ${sql.raw(takesPartInFew('$1', 'w.viewer'))}
   ) p on true`),
   ),

@@ -12,7 +12,7 @@ import { appKey } from '../../store/app-key.ts'
 import { allOf, statement } from '../../store/statement.ts'
 import { notInThisConversation } from './errors.ts'
 
-/** One user's side of one conversation. */
+/** One user's state of one conversation. */
 export interface ParticipantOf {
   readonly appId: number
   readonly uid: string
@@ -40,7 +40,7 @@ const rose = (column: string) => `(b.${column}_sent_at, b.${column}_id) < ($4::b
  * Gives a row of `Marked`. What is told is not looked for where nobody hears of it. More parameters of a mark: does anybody
  * hear, the trigger if its events are kept, their `data`.
  */
-const telling = (column: string) => `
+const publishedBy = (column: string) => `
   published as materialized (
     select m.id
     from before b
@@ -93,7 +93,7 @@ const markDelivered = statement(`
     from before
     where (delivered_sent_at, delivered_id) < ($4, $5)
     on conflict do nothing
-  ),${telling('delivered')}`)
+  ),${publishedBy('delivered')}`)
 
 /** Everything up to a position was read, and so delivered; the unread pointer rises with it. Parameters as above. */
 const markRead = statement(`
@@ -124,7 +124,7 @@ const markRead = statement(`
     from before
     where (read_sent_at, read_id) < ($4, $5)
     on conflict do nothing
-  ),${telling('read')}`)
+  ),${publishedBy('read')}`)
 
 /**
  * Moves the user's unread pointer back to just before a message, unless it is further back already, or a reset has hidden the

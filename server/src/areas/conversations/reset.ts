@@ -1,5 +1,5 @@
 import { lockConversation } from '../../chat/conversations/membership.ts'
-import { everySide } from '../../chat/conversations/participant-state.ts'
+import { everyState } from '../../chat/conversations/participant-state.ts'
 import { readMembership } from '../../chat/groups/access.ts'
 import type { Context } from '../../context.ts'
 import type { Database, Transaction } from '../../store/database.ts'
@@ -56,7 +56,7 @@ const clearFor = (whose: string) =>
   and c.key = s.conversation`)
 
 const clear = clearFor('s.uid = $4')
-const clearForAll = clearFor(everySide)
+const clearForAll = clearFor(everyState)
 
 const forget = statement(`
   update conversations

@@ -9,21 +9,21 @@ import type { Fragment } from '../../store/statement.ts'
 export interface Counted {
   /** Both kinds without it. */
   readonly kind?: ConversationKind | undefined
-  /** Each conversation once, instead of once for each of its sides. */
+  /** Each conversation once, instead of once for each of its states. */
   readonly once: boolean
 }
 
 /**
- * Counts the sides of all conversations of an app that are in somebody's list, or the conversations, without a look at each
- * side: a one-to-one conversation has two, one with oneself has one, that of a group as many as the group has members. What
+ * Counts the states of all conversations of an app that are in somebody's list, or the conversations, without a look at each
+ * state: a one-to-one conversation has two, one with oneself has one, that of a group as many as the group has members. What
  * is in nobody's list, and what was reset, has an index of its own.
  */
 export function selectAppTotal(appId: number, { kind, once }: Counted): Fragment<{ total: number }> {
-  const counts = once ? conversationsOf(appKey(appId)) : sidesOf(appKey(appId))
+  const counts = once ? conversationsOf(appKey(appId)) : statesOf(appKey(appId))
   const total = kind === undefined ? sql`${counts.user} + ${counts.group}` : counts[kind]
   return sql`
     with reset as materialized (
-      select c.kind, c.first, c.second, count(*) as sides
+      select c.kind, c.first, c.second, count(*) as states
       from conversation_states s
       join conversations c on c.app_id = s.app_id and c.key = s.conversation
       where s.app_id = ${appKey(appId)}
@@ -38,7 +38,7 @@ export function selectAppTotal(appId: number, { kind, once }: Counted): Fragment
 
 type Counts = Readonly<Record<ConversationKind, Fragment>>
 
-function sidesOf(app: Fragment): Counts {
+function statesOf(app: Fragment): Counts {
   return {
     user: sql`
       (select 2 * count(*) from conversations where app_id = ${app} and kind = 1)
@@ -48,7 +48,7 @@ function sidesOf(app: Fragment): Counts {
         from conversations
         where app_id = ${app} and unlisted and kind = 1
       )
-      - (select coalesce(sum(sides), 0) from reset where kind = 1)`,
+      - (select coalesce(sum(states), 0) from reset where kind = 1)`,
     group: sql`
       (select coalesce(sum(members_count), 0) from groups where app_id = ${app})
       - (
@@ -57,7 +57,7 @@ function sidesOf(app: Fragment): Counts {
         join groups g on g.app_id = c.app_id and g.guid = c.first
         where c.app_id = ${app} and c.unlisted and c.kind = 2
       )
-      - (select coalesce(sum(sides), 0) from reset where kind = 2)`,
+      - (select coalesce(sum(states), 0) from reset where kind = 2)`,
   }
 }
 
@@ -66,7 +66,7 @@ function conversationsOf(app: Fragment): Counts {
     user: sql`
       (select count(*) from conversations where app_id = ${app} and kind = 1)
       - (select count(*) from conversations where app_id = ${app} and unlisted and kind = 1)
-      - (select count(*) from reset where kind = 1 and sides = case when first = second then 1 else 2 end)`,
+      - (select count(*) from reset where kind = 1 and states = case when first = second then 1 else 2 end)`,
     group: sql`
       (select count(*) from groups where app_id = ${app} and members_count > 0)
       - (
@@ -79,7 +79,7 @@ function conversationsOf(app: Fragment): Counts {
         select count(*)
         from reset r
         join groups g on g.app_id = ${app} and g.guid = r.first
-        where r.kind = 2 and r.sides = g.members_count
+        where r.kind = 2 and r.states = g.members_count
       )`,
   }
 }

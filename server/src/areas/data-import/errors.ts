@@ -106,7 +106,7 @@ export function noSuchMessage(
   ])
 }
 
-export function noSide({
+export function noState({
   uid,
   receiver,
   receiverType,

@@ -80,8 +80,8 @@ const recount = statement(`
   and g.guid = changed.guid`)
 
 /**
- * Stores memberships, with the members' sides of the conversations; no action message tells of them. Deactivated members
- * are not counted, and get their side when they come back. Under the locks of the conversations, the users held.
+ * Stores memberships, with the members' states of the conversations; no action message tells of them. Deactivated members
+ * are not counted, and get their state when they come back. Under the locks of the conversations, the users held.
  */
 export async function enrol(
   tx: Transaction,

@@ -23,7 +23,7 @@ import * as errors from './errors.ts'
 import { holdUsers } from './memberships.ts'
 import { type Known, type NamedMessage, partsOf } from './named.ts'
 import { type Failure, type Outcome, refuse, stored } from './outcomes.ts'
-import { writeSide } from './sides.ts'
+import { writeState } from './states.ts'
 
 type OutcomeOfOther = Outcome<{ kind: string }>
 
@@ -145,7 +145,7 @@ async function storeOther(
       return insertOnce(inserts.pin, [message.conversation, message.id, by, at(record.pinnedAt)])
     }
     case 'conversation':
-      return writeSide(tx, known, record)
+      return writeState(tx, known, record)
     case 'authToken': {
       const verdict = await importToken(
         context,

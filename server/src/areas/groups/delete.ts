@@ -17,7 +17,7 @@ const selectMembers = statement(`
   and guid = $2`)
 
 /**
- * Removes a group with its members, bans, messages and everybody's side of its conversation, in one transaction.
+ * Removes a group with its members, bans, messages and everybody's state of its conversation, in one transaction.
  * @param user the acting user, who needs the permission `deleteGroup` or to own the group
  */
 export async function removeGroup(

@@ -71,9 +71,9 @@ export async function changeGroup(
 
 /** Was anything changed that others see? A repeated update only moves its time. */
 function differs(before: GroupRow, after: GroupRow): boolean {
-  const told = ({ name, type, icon, description, metadata, tags }: GroupRow) =>
+  const shownOf = ({ name, type, icon, description, metadata, tags }: GroupRow) =>
     JSON.stringify([name, type, icon, description, metadata, tags])
-  return told(before) !== told(after)
+  return shownOf(before) !== shownOf(after)
 }
 
 async function store(

@@ -8,10 +8,10 @@ import { draftMessageAction } from '../../chat/messages/actions.ts'
 import {
   type ActingEditor,
   changeMessage,
+  recordChange,
   refuseActions,
   requireMessagePermission,
   showAction,
-  tellChange,
 } from '../../chat/messages/change.ts'
 import { releaseUses } from '../../chat/messages/file-uses.ts'
 import { forgetAnswersAbout } from '../../chat/messages/forget-answers.ts'
@@ -29,7 +29,7 @@ import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { notTheSender } from './errors.ts'
 import { dropJudging } from './held/waiting.ts'
-import { inTurn, tellInTurn } from './in-turn.ts'
+import { inTurn, publishInTurn } from './in-turn.ts'
 import { unmarkMessage } from './marks/unmark.ts'
 import { recountThreads } from './threads/recount.ts'
 
@@ -90,22 +90,24 @@ export async function deleteMessage(
     if (!purges) await clearMessage(tx, app.appId, message, editor ?? systemUid, now)
     if (message.parentId !== null) await recountThreads(tx, app.appId, [message.parentId])
     await tx.query(raiseVersion, [app.appId, message.conversation])
-    const told = await tellChange(context, tx, app, 'deleted', message, { editor, device }, now)
+    const recorded = await recordChange(context, tx, app, 'deleted', message, { editor, device }, now)
     // Replies that went with it are told one by one to whoever keeps copies; those who are connected see its thread go.
     await context.events.record(
       tx,
       app.appId,
-      replies.map((messageId) => ({ ...told.event, messageId })),
+      replies.map((messageId) => ({ ...recorded.event, messageId })),
     )
-    return told
+    return recorded
   }
   return inTurn(context, app.appId, (turn) => {
-    const changeAndTell = async (tx: Transaction, message: StoredMessage) => {
+    const changeAndPublish = async (tx: Transaction, message: StoredMessage) => {
       if (permanent && editor === undefined && isNote(message)) return purgeNote(context, tx, app, message)
-      const told = await change(tx, message)
-      return 'action' in told ? showAction(tx, app, told.action, editor) : tellInTurn(tx, app, told, editor, turn)
+      const recorded = await change(tx, message)
+      return 'action' in recorded
+        ? showAction(tx, app, recorded.action, editor)
+        : publishInTurn(tx, app, recorded, editor, turn)
     }
-    return changeMessage(context, app, editor, id, changeAndTell, heldFor)
+    return changeMessage(context, app, editor, id, changeAndPublish, heldFor)
   })
 }
 

@@ -10,7 +10,7 @@ import type { Transaction } from '../../store/database.ts'
 import { checkEdit } from './content.ts'
 import { editedMeanwhile } from './errors.ts'
 import { editByOutcome } from './held/judged-edit.ts'
-import { inTurn, type Turn, tellInTurn } from './in-turn.ts'
+import { inTurn, publishInTurn, type Turn } from './in-turn.ts'
 import { requireEditable, requireMayEdit } from './may-edit.ts'
 
 const maxAttempts = 5
@@ -51,7 +51,7 @@ export async function editMessage(
       await requireMayEdit(context, tx, app, by.editor, message, edited)
       const done = await editByOutcome(context, tx, app, message, { by, content: edited, tags, outcome }, turn)
       if (done.is !== 'told') return done
-      const answer = await tellInTurn(tx, app, done.told, by.editor, turn)
+      const answer = await publishInTurn(tx, app, done.change, by.editor, turn)
       return { is: 'told', answer } as const
     }
     const done = await inTurn(context, app.appId, (turn) =>

@@ -1,6 +1,6 @@
 import type { Message } from '@parley/contract'
 import type { App } from '../../chat/identity.ts'
-import { type Editor, showAction, type ToldChange } from '../../chat/messages/change.ts'
+import { type Editor, type RecordedChange, showAction } from '../../chat/messages/change.ts'
 import type { Position } from '../../chat/sight/condition.ts'
 import type { Context } from '../../context.ts'
 import type { BusEvent } from '../../events/types.ts'
@@ -12,7 +12,7 @@ export interface Turn {
    * Takes the place of a position that the transaction gives to a message, under the conversation's lock: nothing that comes
    * after it is told before. The events are told once it is committed.
    */
-  tell(tx: Transaction, conversation: number, position: Position, events: readonly BusEvent[]): void
+  publish(tx: Transaction, conversation: number, position: Position, events: readonly BusEvent[]): void
 }
 
 /** Runs what may take places in the line of a conversation, once or, where its transaction is tried again, more often. */
@@ -27,7 +27,7 @@ export async function inTurn<Result>(
     for (const leave of places.splice(0)) leave(() => {})
   }
   const turn: Turn = {
-    tell(tx, conversation, position, events) {
+    publish(tx, conversation, position, events) {
       if (tx !== attempt) leaveAll()
       attempt = tx
       const leave = messages.order.enter(`${appId} ${conversation}`, position)
@@ -54,16 +54,17 @@ export async function inTurn<Result>(
  * afterwards is told afterwards.
  * @returns its action message, as answers show it
  */
-export async function tellInTurn(
+export async function publishInTurn(
   tx: Transaction,
   app: App,
-  { event, draft }: ToldChange,
+  { event, draft }: RecordedChange,
   editor: Editor,
   turn: Turn,
 ): Promise<Message> {
   const answer = await showAction(tx, app, draft?.action ?? event.actionId, editor)
   const { place, device } = event
-  const told = draft === undefined ? { ...event, message: answer } : { notice: answer, place, to: draft.sender, device }
-  turn.tell(tx, place.conversation, { sentAt: answer.sentAt, id: event.actionId }, [told])
+  const published =
+    draft === undefined ? { ...event, message: answer } : { notice: answer, place, to: draft.sender, device }
+  turn.publish(tx, place.conversation, { sentAt: answer.sentAt, id: event.actionId }, [published])
   return answer
 }

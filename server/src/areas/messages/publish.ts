@@ -17,7 +17,7 @@ export async function publishSent(
   written: WrittenRow,
   makeReady: () => Promise<SentMessage>,
 ): Promise<SentMessage> {
-  const tell = messages.order.enter(`${row.appId} ${written.conversation}`, {
+  const leave = messages.order.enter(`${row.appId} ${written.conversation}`, {
     sentAt: written.sentAt,
     id: written.id as number,
   })
@@ -26,12 +26,12 @@ export async function publishSent(
     message = await makeReady()
     return message
   } finally {
-    tell(() => publish(events, row, written, message))
+    leave(() => publish(events, row, written, message))
   }
 }
 
 /** A held message is told to the other devices of its sender, and to nobody else. */
-export async function tellSender(
+export async function publishToSender(
   { events }: Context,
   row: NewMessageRow,
   written: WrittenRow,

@@ -18,7 +18,7 @@ import { refusalOf } from '../../faults.ts'
 import { type SentMessage, showSent, showStored } from './answer.ts'
 import { type Content, checkContent } from './content.ts'
 import { emptyReceiver } from './errors.ts'
-import { publishSent, sendSubscriptions, tellSender } from './publish.ts'
+import { publishSent, publishToSender, sendSubscriptions } from './publish.ts'
 import { isRelated, readRelated, unrelated } from './related.ts'
 import { findRepeated, requireRepeated, type SendRequest, senderOf } from './repeat.ts'
 import { readTarget, type Target } from './target.ts'
@@ -184,5 +184,5 @@ async function sendOnce(context: Context, sending: SendRequest, sent: Content, b
   if (row.moderation?.held?.questions) context.questions.wake()
   if (row.moderation?.decisions.some(({ acted }) => !acted)) context.moderationActions.soon(app, written.id)
   const show = () => showSent(context, row, written, content, quoted)
-  return isHeld(row) ? tellSender(context, row, written, show) : publishSent(context, row, written, show)
+  return isHeld(row) ? publishToSender(context, row, written, show) : publishSent(context, row, written, show)
 }

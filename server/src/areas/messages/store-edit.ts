@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { systemUid } from '../../chat/apps.ts'
 import type { App } from '../../chat/identity.ts'
-import { type ActingEditor, type ToldChange, tellChange } from '../../chat/messages/change.ts'
+import { type ActingEditor, type RecordedChange, recordChange } from '../../chat/messages/change.ts'
 import { mediaKeysOf, recordUses, releaseUses } from '../../chat/messages/file-uses.ts'
 import { forgetAnswersAbout } from '../../chat/messages/forget-answers.ts'
 import type { StoredMessage } from '../../chat/messages/rows.ts'
@@ -41,7 +41,7 @@ export async function storeEdit(
   content: Content,
   tags: readonly string[] | undefined,
   isJudged: boolean,
-): Promise<ToldChange> {
+): Promise<RecordedChange> {
   const { id, conversation } = message
   const now = Math.floor(Date.now() / 1000)
   await tx.query(update, [
@@ -65,7 +65,7 @@ export async function storeEdit(
     await forgetJudgedText(tx, app.appId, id)
     if (!isHeld(message)) await dropWaiting(tx, app.appId, id, now)
   }
-  const edited = await tellChange(context, tx, app, 'edited', message, by, now)
+  const edited = await recordChange(context, tx, app, 'edited', message, by, now)
   if (isHeld(message)) return edited
   const added = content.mentioned.filter((uid) => message.mentioned?.includes(uid) !== true)
   if ((await readUsers(tx, app.appId, added)).size > 0) {

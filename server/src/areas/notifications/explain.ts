@@ -51,8 +51,8 @@ export async function explain(context: Context, app: App, asked: Asked): Promise
   const named = rows.flatMap(({ log }) => log.messageId ?? [])
   const withheld = await readWithheld(context, appId, uid, message === undefined ? named : [...named, message.id])
   const subject = message && { ...message, isOwn: message.sender === uid, gate: withheld.get(message.id) }
-  const told = subject === undefined ? rows : rows.filter((one) => isAbout(one, subject, rows))
-  const notifications = told.map((one) => show(one, subject, withheld))
+  const concerned = subject === undefined ? rows : rows.filter((one) => isAbout(one, subject, rows))
+  const notifications = concerned.map((one) => show(one, subject, withheld))
   const whyNot = async (channel?: Channel) => {
     const why = await whyUnplanned(context, app, { ...asked, uid, channel }, subject?.gate)
     const isLeftOut = rows.some(({ log, row }) => isDecided(row) && (channel ?? log.channel) === log.channel)

@@ -200,24 +200,24 @@ export function createSignInProvider({ issuer, clientId, clientSecret }: OidcSet
 }
 
 /** @throws ProviderFailure for metadata of another issuer, or with addresses that secrets must not go to */
-function readMetadata(told: Members, issuer: string): Metadata {
-  if (told.issuer !== issuer) {
-    throw new ProviderFailure(`it calls itself ${JSON.stringify(told.issuer)}: set OIDC_ISSUER to exactly that`)
+function readMetadata(metadata: Members, issuer: string): Metadata {
+  if (metadata.issuer !== issuer) {
+    throw new ProviderFailure(`it calls itself ${JSON.stringify(metadata.issuer)}: set OIDC_ISSUER to exactly that`)
   }
   const addressOf = (name: string) => {
-    const address = told[name]
+    const address = metadata[name]
     if (typeof address === 'string' && isSafeAddress(address)) return address
     throw new ProviderFailure(`its ${name} is not an https address`)
   }
-  const methods = told.token_endpoint_auth_methods_supported
+  const methods = metadata.token_endpoint_auth_methods_supported
   const takes = (method: string) => Array.isArray(methods) && methods.includes(method)
   return {
     authorization: addressOf('authorization_endpoint'),
     token: addressOf('token_endpoint'),
     keys: addressOf('jwks_uri'),
-    userInfo: told.userinfo_endpoint === undefined ? undefined : addressOf('userinfo_endpoint'),
+    userInfo: metadata.userinfo_endpoint === undefined ? undefined : addressOf('userinfo_endpoint'),
     secretInBody: takes('client_secret_post') && !takes('client_secret_basic'),
-    namesIssuer: told.authorization_response_iss_parameter_supported === true,
+    namesIssuer: metadata.authorization_response_iss_parameter_supported === true,
   }
 }
 

@@ -2,7 +2,7 @@ import type { Erasure } from '@parley/contract'
 import { sql } from 'kysely'
 import { inConversation } from '../../chat/audit/tables.ts'
 import { type ErasableTable, type ErasedUser, everyMessage, type Tally } from '../../chat/erasure.ts'
-import { changedBy, tellsOfGroup } from '../../chat/messages/tables.ts'
+import { changedBy, isMemberAction } from '../../chat/messages/tables.ts'
 import { digestOf } from '../../chat/users/erased.ts'
 import { showDeletedUser } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
@@ -12,14 +12,14 @@ import type { Secrets } from '../../store/secrets.ts'
 import { type Fragment, statement } from '../../store/statement.ts'
 
 /** What a user leaves who is erased, as it is found under the locks. */
-export interface Traces {
+export interface ErasedIds {
   /** Ids of all messages in their one-to-one conversations. */
   readonly messages: readonly number[]
   /** Muids of those, and of what they wrote in groups. */
   readonly muids: readonly string[]
 }
 
-const selectTraces = statement(`
+const selectErasedIds = statement(`
   select id, muid
   from messages
   where app_id = $1
@@ -34,8 +34,8 @@ const selectMuidsInGroups = statement(`
   and kind = 2
   and muid is not null`)
 
-export async function readTraces(tx: Transaction, { appId, uid, pairs }: ErasedUser): Promise<Traces> {
-  const rows = await tx.query<{ id: number; muid: string | null }>(selectTraces, [appId, pairs])
+export async function readErasedIds(tx: Transaction, { appId, uid, pairs }: ErasedUser): Promise<ErasedIds> {
+  const rows = await tx.query<{ id: number; muid: string | null }>(selectErasedIds, [appId, pairs])
   const inGroups = await tx.query<{ muid: string }>(selectMuidsInGroups, [appId, uid])
   return {
     messages: rows.map(({ id }) => id),
@@ -48,9 +48,9 @@ const byReviewer =
   ({ uid }: ErasedUser) => [sql`lower(${sql.ref(column)}) = ${uid}`]
 
 /** Action messages of groups that still tell more of the user, as who acted or as whom it was done to, than of anybody deleted. */
-function toldMore({ uid }: ErasedUser, side: 'by' | 'on'): Fragment {
-  const entity = sql.lit(`{entities,${side},entity}`)
-  return sql`${tellsOfGroup} and data #>> ${sql.lit(`{entities,${side},entity,uid}`)} = ${uid}
+function namedBy({ uid }: ErasedUser, role: 'by' | 'on'): Fragment {
+  const entity = sql.lit(`{entities,${role},entity}`)
+  return sql`${isMemberAction} and data #>> ${sql.lit(`{entities,${role},entity,uid}`)} = ${uid}
       and (data #> ${entity})::jsonb <> ${JSON.stringify(showDeletedUser(uid))}::jsonb`
 }
 
@@ -65,9 +65,9 @@ const otherwise: Readonly<Record<string, (user: ErasedUser) => Fragment[]>> = {
   messages: (user) => [
     changedBy('edited_by', user.uid),
     changedBy('deleted_by', user.uid),
-    toldMore(user, 'on'),
-    sql`${toldMore(user, 'by')} and sender = ${user.uid} and kind = 2`,
-    sql`${toldMore(user, 'by')} and data #>> '{entities,by,entity,uid}' <> sender`,
+    namedBy(user, 'on'),
+    sql`${namedBy(user, 'by')} and sender = ${user.uid} and kind = 2`,
+    sql`${namedBy(user, 'by')} and data #>> '{entities,by,entity,uid}' <> sender`,
   ],
   audit_log: ({ uid }) => [sql`uid = ${uid}`, sql`target_type = 'user' and target = ${uid}`],
   operator_readings: ({ uid }) => [sql`subject ~* ${inConversation(uid)}`],
@@ -91,7 +91,7 @@ const otherwise: Readonly<Record<string, (user: ErasedUser) => Fragment[]>> = {
  * its own index.
  * @returns undefined where nothing in the table tells
  */
-function leftIn({ name, naming }: ErasableTable, user: ErasedUser, { messages }: Traces): Fragment | undefined {
+function leftIn({ name, naming }: ErasableTable, user: ErasedUser, { messages }: ErasedIds): Fragment | undefined {
   const { uids = [], conversation, message = naming.position } = naming
   const { uid, pairs, others } = user
   const inPairs =
@@ -130,7 +130,7 @@ export async function certify(
   { tables, secrets }: Pick<Context, 'tables' | 'secrets'>,
   tx: Transaction,
   user: ErasedUser,
-  traces: Traces,
+  ids: ErasedIds,
   { tally, held }: { readonly tally: Tally; readonly held: number },
 ): Promise<string[]> {
   const places: Array<Erasure['places'][number]> = []
@@ -139,7 +139,7 @@ export async function certify(
       places.push({ table: table.name, untouched: table.untouched })
       continue
     }
-    const look = leftIn(table, user, traces)
+    const look = leftIn(table, user, ids)
     const [found] = look === undefined ? [] : ((await tx.run(look)) as Array<{ count: number }>)
     const { removed = 0, changed = 0 } = tally.get(table.name) ?? {}
     places.push({ table: table.name, removed, changed, ...(found && { left: found.count }) })
@@ -148,8 +148,8 @@ export async function certify(
   const unclean = places.flatMap(({ table, left = 0 }) => (left === 0 ? [] : table))
   const certificate = {
     isClean: unclean.length === 0,
-    messages: traces.messages.length + held,
-    digests: { uids: 1, muids: new Set(traces.muids).size },
+    messages: ids.messages.length + held,
+    digests: { uids: 1, muids: new Set(ids.muids).size },
     kept,
     places,
   }

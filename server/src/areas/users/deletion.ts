@@ -14,7 +14,7 @@ import type { Transaction } from '../../store/database.ts'
 import { takeTime } from '../../store/held.ts'
 import { statement } from '../../store/statement.ts'
 import { eraseHeldOf } from '../messages/index.ts'
-import { certify, readTraces } from './certificate.ts'
+import { certify, readErasedIds } from './certificate.ts'
 
 /** Waits for whoever gives the user something new at this moment (`keepActive`). */
 const lock = statement(`
@@ -124,11 +124,11 @@ export async function deleteForGood(
   const { database, events, tables, audit, secrets, log } = context
   const { appId } = app
   await database.longTransaction(async (tx) => {
-    const user = await lockTraces(tx, appId, uid)
+    const user = await lockErased(tx, appId, uid)
     await tx.query(takeTime)
     const owned = await tx.query<{ guid: string }>(selectOwned, [appId, uid])
     const apart = (await tx.query<{ uid: string }>(selectApart, [appId, uid])).map((other) => other.uid)
-    const traces = await readTraces(tx, user)
+    const erasedIds = await readErasedIds(tx, user)
     const held = await eraseHeldOf({ tables }, tx, app, uid, user.now)
     const tally = await erase(tx, tables, 'ofUser', user)
     // Messages that only this user had not read have now been read by all.
@@ -137,8 +137,8 @@ export async function deleteForGood(
     await events.raise(tx, appId, await transfers(tx, appId, passedOn, uid))
     await noteFormerUser(tx, appId, uid)
     await keepErased(tx, secrets, appId, 'uid', [uid])
-    await keepErased(tx, secrets, appId, 'muid', traces.muids)
-    const unclean = await certify(context, tx, user, traces, { tally, held })
+    await keepErased(tx, secrets, appId, 'muid', erasedIds.muids)
+    const unclean = await certify(context, tx, user, erasedIds, { tally, held })
     const auditEntries = await signErasure(tx, secrets, appId, user.stub)
     await audit.record(tx, appId, { action: 'user_deleted', type: 'user', target: uid, details: { auditEntries } })
     tx.afterCommit(() => {
@@ -163,7 +163,7 @@ async function transfers(
 }
 
 /** Finds everything of the user, with the user and all their conversations locked. */
-async function lockTraces(tx: Transaction, appId: number, uid: string): Promise<ErasedUser> {
+async function lockErased(tx: Transaction, appId: number, uid: string): Promise<ErasedUser> {
   const [user] = await tx.query<UserRow>(lock, [appId, uid])
   if (user === undefined) throw unknownUser(uid)
   const pairs = await tx.query<{ key: number; other: string }>(selectPairs, [appId, uid])

@@ -28,7 +28,7 @@ const selectPending = statement(`
   order by l.id
   limit ${atOnce}`)
 
-const settle = statement(`
+const markWritten = statement(`
   update ledger
   set pending = false
   where id = any($1::bigint[])`)
@@ -58,7 +58,7 @@ export function createLedgerWriter(database: Database, places: readonly LedgerPl
     const entries = rows as LedgerEntry[]
     if (entries.length === 0) return 0
     for (const place of places) await writeTo(place, entries)
-    await channel.query({ ...settle, values: [entries.map(({ id }) => id)] })
+    await channel.query({ ...markWritten, values: [entries.map(({ id }) => id)] })
     written.clear()
     return entries.length
   }

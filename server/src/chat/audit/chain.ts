@@ -10,7 +10,7 @@ import { type Chain, isEqual, linkOf, macOfChain, seal } from './seal.ts'
 const linkEveryMs = 1_000
 const atOnce = 500
 /** The end of a chain goes to the log, too: whoever owns the database can take back what only the database has. */
-const tellEveryMs = 3_600_000
+const logEveryMs = 3_600_000
 
 const selectApps = statement(`
   select distinct app_id as "appId"
@@ -197,12 +197,12 @@ export function startAuditChain(
 ): () => Promise<void> {
   let isOver = false
   let timer: NodeJS.Timeout | undefined
-  const toldAt = new Map<number, number>()
+  const loggedAt = new Map<number, number>()
   const run = async () => {
     try {
       for (const [appId, { seq, link }] of await linkEntries(database, secrets)) {
-        if (Date.now() < (toldAt.get(appId) ?? 0) + tellEveryMs) continue
-        toldAt.set(appId, Date.now())
+        if (Date.now() < (loggedAt.get(appId) ?? 0) + logEveryMs) continue
+        loggedAt.set(appId, Date.now())
         log.info({ appId, head: headOf({ seq, link }) }, 'head of the audit log')
       }
     } catch (err) {
@@ -223,9 +223,9 @@ export function startAuditChain(
 }
 
 /** Long enough that nobody finds another, and short enough that the log takes it for no key. */
-const toldBytes = 12
+const headBytes = 12
 
 /** The end of a chain, as it is told and compared. */
 export function headOf({ seq, link }: Pick<Chain, 'seq' | 'link'>): string {
-  return `${seq}:${link.subarray(0, toldBytes).toString('hex')}`
+  return `${seq}:${link.subarray(0, headBytes).toString('hex')}`
 }

@@ -52,11 +52,11 @@ export async function verifyAuditLog(
   on: Queryable,
   secrets: Pick<Secrets, 'digest'>,
   appId: number,
-  told?: string,
+  expected?: string,
 ): Promise<Verified> {
   for (;;) {
     const beginning = (await readChain(on, appId))?.sinceSeq
-    const verified = await verifyOnce(on, secrets, appId, told)
+    const verified = await verifyOnce(on, secrets, appId, expected)
     // Retention takes the oldest entries meanwhile: what seems to be missing may have gone by that.
     if (verified.flaws.length === 0 || (await readChain(on, appId))?.sinceSeq === beginning) return verified
   }
@@ -66,7 +66,7 @@ async function verifyOnce(
   on: Queryable,
   secrets: Pick<Secrets, 'digest'>,
   appId: number,
-  told: string | undefined,
+  expected: string | undefined,
 ): Promise<Verified> {
   const flaws: string[] = []
   const note = (flaw: string) => {
@@ -81,7 +81,7 @@ async function verifyOnce(
   let link: Buffer = chain?.sinceLink ?? Buffer.alloc(0)
   const end = chain?.seq ?? 0
   let entries = 0
-  let isTold = told === undefined || told === headOf({ seq, link })
+  let hasExpected = expected === undefined || expected === headOf({ seq, link })
   const nonces = new Set<string>()
   const outside = async (since: number) => (await on.query(hasBefore, [appId, since])).length > 0
   if (chain === undefined) {
@@ -110,13 +110,13 @@ async function verifyOnce(
       look(entry)
       seq = entry.seq
       link = entry.link
-      if (told === headOf({ seq, link })) isTold = true
+      if (expected === headOf({ seq, link })) hasExpected = true
     }
     isMore = page.length === atOnce && seq < end
   }
   if (seq < end) note(`the last ${end - seq} entries are missing`)
   else if (chain !== undefined && !isEqual(link, chain.link)) note('the last entry is not the one that was linked last')
-  if (!isTold) note(`the entry ${told?.split(':')[0]} that was told is not in the chain`)
+  if (!hasExpected) note(`the entry ${expected?.split(':')[0]} that was expected is not in the chain`)
   const linked = entries
   for (let after = 0, isMore = true; isMore; ) {
     const page = await on.query<ChainedEntry>(selectUnlinked, [appId, after])

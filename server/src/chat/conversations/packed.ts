@@ -3,7 +3,7 @@ import type { Fragment } from '../../store/statement.ts'
 import { readKind } from '../kind.ts'
 import { type ParticipantState, rememberedUnreadOf } from './participant-state.ts'
 
-/** Columns of a side `s`, its conversation `c` and a pin `ap` of the app, that `packStates` takes from one row `p`. */
+/** Columns of a state `s`, its conversation `c` and a pin `ap` of the app, that `packStates` takes from one row `p`. */
 export const packedFrom = `s.app_id, s.uid, c.key, c.key as conversation, c.kind, c.first, c.second, c.created_at, c.listed_sent_at,
   c.listed_id, c.last_sent_at, c.last_id, c.version, s.cleared_sent_at, s.cleared_id, s.unread_sent_at, s.unread_id,
   s.counted_sent_at, s.counted_id, s.counted_unread, s.counted_version, s.tags, s.pinned_at, ap.place as app_place,

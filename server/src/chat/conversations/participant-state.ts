@@ -39,8 +39,8 @@ export function peerOf(state: Pick<ParticipantState, 'uid' | 'kind' | 'first' | 
  * Whether no reset hides a conversation `c` from the list of a participant: one that was reset stays away until the next
  * message, unless its place was to be kept.
  */
-export function keptSql(side: string): string {
-  return `(not ${side}.hidden or (c.listed_sent_at, c.listed_id) > (${side}.cleared_sent_at, ${side}.cleared_id))`
+export function keptSql(state: string): string {
+  return `(not ${state}.hidden or (c.listed_sent_at, c.listed_id) > (${state}.cleared_sent_at, ${state}.cleared_id))`
 }
 
 /** Whether a conversation `c` is in the list of a participant `s`. */
@@ -48,15 +48,15 @@ export const listedSql = `${takesPartIn('c')}
   and c.listed_id is not null
   and ${keptSql('s')}`
 
-/** Any side of a conversation: said so that those of members are found by one index, and all others by another. */
-export const everySide = '(member_read_id is not null or not member)'
+/** Any state of a conversation: said so that those of members are found by one index, and all others by another. */
+export const everyState = '(member_read_id is not null or not member)'
 
-/** The uid or guid on the other side of a conversation, seen from one side of it. */
-export function otherPeerOf(side: string, conversation: string): string {
-  return `case when ${conversation}.kind = 2 or ${conversation}.second = ${side}.uid then ${conversation}.first else ${conversation}.second end`
+/** The uid or guid on the other side of a conversation, seen by the participant whose state it is. */
+export function otherPeerOf(state: string, conversation: string): string {
+  return `case when ${conversation}.kind = 2 or ${conversation}.second = ${state}.uid then ${conversation}.first else ${conversation}.second end`
 }
 
-/** The same of a conversation `c` and a side `s`. */
+/** The same of a conversation `c` and a state `s`. */
 export const otherPeerSql = otherPeerOf('s', 'c')
 
 /** Whoever takes part in more conversations than this is answered apart from others, who would wait for them. */
@@ -70,9 +70,9 @@ export function takesPartInFew(appId: string, uid: string): string {
     ) <= ${few}`
 }
 
-/** What a side remembers up to a position, if nothing in the past of its conversation has changed since. */
-export function rememberedUnreadOf(side: string, conversation: string): string {
-  return `case when ${side}.counted_version = ${conversation}.version then ${side}.counted_unread else 0 end`
+/** What a state remembers up to a position, if nothing in the past of its conversation has changed since. */
+export function rememberedUnreadOf(state: string, conversation: string): string {
+  return `case when ${state}.counted_version = ${conversation}.version then ${state}.counted_unread else 0 end`
 }
 
 /** Columns of `ParticipantState`, beside `participantJoins`. */
@@ -82,23 +82,23 @@ export const participantColumns = `s.uid, c.key, ${kindSql('c.kind')} as kind, c
   s.pinned_at as "pinnedAt", ap.pinned_at as "appPinnedAt", c.version, c.last_sent_at as "lastSentAt", c.last_id as "lastId",
   s.unread_sent_at as "unreadSentAt", s.unread_id as "unreadId", n.count as counted, n.count + ${rememberedUnreadOf('s', 'c')} as unread`
 
-/** Counts what a side of a conversation has not read: the index entries after what it remembers. */
-export function countUnreadOf(side: string, conversation: string): string {
-  const remembers = `${side}.counted_version = ${conversation}.version`
+/** Counts what a state of a conversation has not read: the index entries after what it remembers. */
+export function countUnreadOf(state: string, conversation: string): string {
+  const remembers = `${state}.counted_version = ${conversation}.version`
   return `
     select count(*) as count
     from messages m
-    where m.app_id = ${side}.app_id
-    and m.conversation = ${side}.conversation
+    where m.app_id = ${state}.app_id
+    and m.conversation = ${state}.conversation
     and (m.sent_at, m.id) > (
-      case when ${remembers} then ${side}.counted_sent_at else ${side}.unread_sent_at end,
-      case when ${remembers} then ${side}.counted_id else ${side}.unread_id end
+      case when ${remembers} then ${state}.counted_sent_at else ${state}.unread_sent_at end,
+      case when ${remembers} then ${state}.counted_id else ${state}.unread_id end
     )
     and m.countable
-    and m.sender <> ${side}.uid`
+    and m.sender <> ${state}.uid`
 }
 
-/** What a side `s` of a conversation `c` is shown with. */
+/** What a state `s` of a conversation `c` is shown with. */
 export const participantJoins = `
   left join app_pinned_conversations ap on ap.app_id = c.app_id and ap.kind = c.kind and ap.peer = ${otherPeerSql}
   cross join lateral (${countUnreadOf('s', 'c')}
@@ -147,14 +147,14 @@ const remember = statement(`
   and s.uid = r.uid
   and s.conversation = r.conversation`)
 
-/** What was counted of a side, and up to where. */
+/** What was counted of a state, and up to where. */
 export type CountedState = Pick<
   ParticipantState,
   'uid' | 'key' | 'counted' | 'unread' | 'version' | 'lastSentAt' | 'lastId' | 'unreadSentAt' | 'unreadId'
 >
 
 /**
- * Remembers the counts of sides that had much to count, so that the next read has not. A side whose pointer has moved
+ * Remembers the counts of states that had much to count, so that the next read has not. A state whose pointer has moved
  * since it was read is left alone.
  * @param from how much is much
  */

@@ -25,7 +25,7 @@ export async function requireUserConversation(
 }
 
 /**
- * A member's side of a group's conversation.
+ * A member's state of a group's conversation.
  * @throws 404 `ERR_GUID_NOT_FOUND`, also for a private group that the user is not in;
  *   403 `ERR_CONVERSATION_NOT_ACCESSIBLE` for those who are no members and before the first message
  */

@@ -35,21 +35,21 @@ export interface ShowConversationOptions {
   readonly last?: ReadonlyMap<number, StoredMessage<JsonText>> | undefined
 }
 
-/** Conversations as answers show them, their last messages and other sides read once for all of them. */
+/** Conversations as answers show them, their last messages and other parties read once for all of them. */
 export async function showConversations(
   on: Queryable,
   appId: number,
   states: readonly ParticipantState[],
   options: ShowConversationOptions = {},
 ): Promise<Conversation[]> {
-  const [last, sides] = await Promise.all([
+  const [last, parties] = await Promise.all([
     readMessages(on, appId, lastIdsOf(states)),
-    readSides(on, appId, states, options),
+    readParties(on, appId, states, options),
   ])
-  const lastMessages = await showLast(on, appId, last, sides, options, showMessages)
+  const lastMessages = await showLast(on, appId, last, parties, options, showMessages)
   return states.map((state) => {
     const lastMessage = lastMessages.get(state.listedId ?? 0)
-    return { ...renderConversation(state, sides, options), ...(lastMessage && !state.cleared && { lastMessage }) }
+    return { ...renderConversation(state, parties, options), ...(lastMessage && !state.cleared && { lastMessage }) }
   })
 }
 
@@ -60,14 +60,14 @@ export async function writeConversations(
   states: readonly ParticipantState[],
   options: ShowConversationOptions = {},
 ): Promise<JsonText<Conversation>[]> {
-  const [last, sides] = await Promise.all([
+  const [last, parties] = await Promise.all([
     options.last ?? readMessageTexts(on, appId, lastIdsOf(states)),
-    readSides(on, appId, states, options),
+    readParties(on, appId, states, options),
   ])
-  const lastMessages = await showLast(on, appId, last, sides, options, writeMessages)
+  const lastMessages = await showLast(on, appId, last, parties, options, writeMessages)
   return states.map((state) => {
     const lastMessage = state.cleared ? undefined : lastMessages.get(state.listedId ?? 0)
-    return writeConversation(state, sides, options, lastMessage)
+    return writeConversation(state, parties, options, lastMessage)
   })
 }
 
@@ -76,7 +76,7 @@ function lastIdsOf(states: readonly ParticipantState[]): number[] {
 }
 
 /** What stands on the other side of conversations, and how much of them is unread where that is not what the states say. */
-interface Sides {
+interface Parties {
   readonly users: ReadonlyMap<string, UserRow>
   readonly groups: ReadonlyMap<string, GroupRow>
   readonly memberships: ReadonlyMap<string, Membership>
@@ -87,20 +87,22 @@ interface Sides {
   readonly written: WrittenEntities | undefined
 }
 
-async function readSides(
+async function readParties(
   on: Queryable,
   appId: number,
   states: readonly ParticipantState[],
   { viewer, peers }: ShowConversationOptions,
-): Promise<Sides> {
-  const { users, groups, memberships, blockers } = peers ? sidesOf(peers) : await readOthers(on, appId, states, viewer)
+): Promise<Parties> {
+  const { users, groups, memberships, blockers } = peers
+    ? partiesOf(peers)
+    : await readOthers(on, appId, states, viewer)
   const unread = viewer && (await readVisibleUnread(on, appId, viewer, states, groups))
   return { users, groups, memberships, unread, blockers, written: peers }
 }
 
-type Others = Pick<Sides, 'users' | 'groups' | 'memberships' | 'blockers'>
+type Others = Pick<Parties, 'users' | 'groups' | 'memberships' | 'blockers'>
 
-function sidesOf({ users, groups, memberships, blockers }: Peers): Others {
+function partiesOf({ users, groups, memberships, blockers }: Peers): Others {
   return { users: rowsOf(users), groups: rowsOf(groups), memberships, blockers }
 }
 
@@ -129,14 +131,14 @@ async function readOthers(
 }
 
 /** A conversation but for its last message, with its members in the order in which they are declared. */
-function renderConversation(state: ParticipantState, sides: Sides, options: ShowConversationOptions): Conversation {
+function renderConversation(state: ParticipantState, parties: Parties, options: ShowConversationOptions): Conversation {
   return {
     conversationId: idOf(state),
     conversationType: state.kind,
-    unreadMessageCount: String(unreadOf(state, sides)),
+    unreadMessageCount: String(unreadOf(state, parties)),
     createdAt: state.createdAt,
     updatedAt: updatedAtOf(state),
-    conversationWith: showPeer(state, sides, options),
+    conversationWith: showPeer(state, parties, options),
     ...ownOf(state, options),
   }
 }
@@ -144,14 +146,14 @@ function renderConversation(state: ParticipantState, sides: Sides, options: Show
 /** As `renderConversation`, written out with its last message. */
 function writeConversation(
   state: ParticipantState,
-  sides: Sides,
+  parties: Parties,
   options: ShowConversationOptions,
   lastMessage: JsonText | undefined,
 ): JsonText<Conversation> {
   let text = `{"conversationId":"${idOf(state)}","conversationType":"${state.kind}"`
-  text += `,"unreadMessageCount":"${unreadOf(state, sides)}","createdAt":${state.createdAt},"updatedAt":${updatedAtOf(state)}`
+  text += `,"unreadMessageCount":"${unreadOf(state, parties)}","createdAt":${state.createdAt},"updatedAt":${updatedAtOf(state)}`
   if (lastMessage !== undefined) text += `,"lastMessage":${lastMessage}`
-  text += `,"conversationWith":${writePeer(state, sides, options)}`
+  text += `,"conversationWith":${writePeer(state, parties, options)}`
   const own = ownOf(state, options)
   for (const name in own) text += `,"${name}":${toJson(own[name as keyof typeof own])}`
   return `${text}}` as JsonText<Conversation>
@@ -161,7 +163,7 @@ function idOf({ kind, first, second }: ParticipantState): string {
   return conversationId(kind, first, second)
 }
 
-function unreadOf({ key, unread: counted }: ParticipantState, { unread }: Sides): number {
+function unreadOf({ key, unread: counted }: ParticipantState, { unread }: Parties): number {
   return unread?.get(key) ?? counted
 }
 
@@ -176,19 +178,19 @@ function ownOf(state: ParticipantState, { withTags }: ShowConversationOptions): 
 
 function showPeer(
   state: ParticipantState,
-  sides: Sides,
+  parties: Parties,
   { withUserAndGroupTags: withTags = false, blockInfo }: ShowConversationOptions,
 ): Record<string, unknown> {
   const other = peerOf(state)
-  if (state.kind === 'group') return showGroupPeer(state, sides, withTags)
-  const shown = showUserOrDeleted(other, sides.users.get(other), 'other', { withTags })
-  const seen = sides.blockers?.has(other) === true ? withoutPresence(shown) : shown
+  if (state.kind === 'group') return showGroupPeer(state, parties, withTags)
+  const shown = showUserOrDeleted(other, parties.users.get(other), 'other', { withTags })
+  const seen = parties.blockers?.has(other) === true ? withoutPresence(shown) : shown
   return { ...seen, conversationId: idOf(state), ...blockInfo?.get(other) }
 }
 
 function showGroupPeer(
   { first, uid }: ParticipantState,
-  { groups, memberships }: Sides,
+  { groups, memberships }: Parties,
   withTags: boolean,
 ): Record<string, unknown> {
   const group = groups.get(first)
@@ -198,12 +200,12 @@ function showGroupPeer(
 }
 
 /** As `showPeer`, written out: nearly all users without tags are shown as they are in messages. */
-function writePeer(state: ParticipantState, sides: Sides, options: ShowConversationOptions): string {
+function writePeer(state: ParticipantState, parties: Parties, options: ShowConversationOptions): string {
   const uid = peerOf(state)
-  const known = state.kind === 'user' ? sides.written?.users.get(uid) : undefined
-  const isShownAlike = sides.users.get(uid)?.tags.length === 0 && sides.blockers?.has(uid) !== true
+  const known = state.kind === 'user' ? parties.written?.users.get(uid) : undefined
+  const isShownAlike = parties.users.get(uid)?.tags.length === 0 && parties.blockers?.has(uid) !== true
   if (known === undefined || !isShownAlike || options.blockInfo?.has(uid) === true) {
-    return toJson(showPeer(state, sides, options))
+    return toJson(showPeer(state, parties, options))
   }
   return `${known.text.slice(0, -1)},"conversationId":"${idOf(state)}"}`
 }
@@ -219,7 +221,7 @@ async function showLast<Data, Shown>(
   on: Queryable,
   appId: number,
   rows: ReadonlyMap<number, StoredMessage<Data>>,
-  { users, groups, blockers, written }: Sides,
+  { users, groups, blockers, written }: Parties,
   { viewer, actor }: ShowConversationOptions,
   show: (on: Queryable, appId: number, rows: Array<StoredMessage<Data>>, options: ShowOptions) => Promise<Shown[]>,
 ): Promise<Map<number, Shown>> {

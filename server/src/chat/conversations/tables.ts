@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { appKey } from '../../store/app-key.ts'
 import { erasable } from '../erasure.ts'
-import { everySide } from './participant-state.ts'
+import { everyState } from './participant-state.ts'
 
 /**
  * The states come before the receipt steps. A mark that is being set at this moment holds the row of its state and is
@@ -26,7 +26,7 @@ export const receiptTables = [
           delete from conversation_states
           where app_id = ${appKey(group.appId)}
           and conversation = ${group.conversation}
-          and ${sql.raw(everySide)}`,
+          and ${sql.raw(everyState)}`,
       ],
     },
   ),

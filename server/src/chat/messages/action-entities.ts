@@ -1,5 +1,5 @@
 /** What an action message tells of somebody: who they are. Those of imports have the name of a conversation, too. */
-const told: ReadonlySet<string> = new Set(
+const shown: ReadonlySet<string> = new Set(
   'uid name avatar link role status createdAt updatedAt conversationId'.split(' '),
 )
 
@@ -9,7 +9,7 @@ const told: ReadonlySet<string> = new Set(
  * nothing of their profile but name and face.
  */
 export function userOfAction(user: object): object {
-  const kept = Object.entries(user).filter(([name]) => told.has(name))
+  const kept = Object.entries(user).filter(([name]) => shown.has(name))
   return Object.fromEntries(kept.map(([name, value]) => [name, name === 'status' ? 'offline' : value]))
 }
 

@@ -129,14 +129,14 @@ export async function showAction(
 }
 
 /** What tells of an edit or a deletion. */
-export interface ToldChange {
+export interface RecordedChange {
   readonly event: MessageChanged
   /** Its action message, where moderation holds what was changed: that is told to the sender alone, and stored nowhere. */
   readonly draft?: { readonly action: StoredMessage; readonly sender: string }
 }
 
 /** Writes what tells of an edit or a deletion, in its transaction and under the conversation's lock. */
-export async function tellChange(
+export async function recordChange(
   { events }: Pick<Context, 'events'>,
   tx: Transaction,
   app: App,
@@ -144,7 +144,7 @@ export async function tellChange(
   message: StoredMessage,
   { editor, device }: Pick<ActingEditor, 'editor' | 'device'>,
   now: number,
-): Promise<ToldChange> {
+): Promise<RecordedChange> {
   const { id: messageId, sender } = message
   const about = [tx, app.appId, does, message, editor ?? sender, now] as const
   const eventOf = (actionId: number) =>

@@ -10,7 +10,7 @@ import { type RevisedUser, readCurrentUser, showUserOrDeleted, type UserRow, use
  */
 export interface EntityCache {
   /** @param told their row with it spares a statement where another one is remembered, or none */
-  user(appId: number, uid: string, told: RevisedUser): KnownEntity<UserRow> | Promise<KnownEntity<UserRow>>
+  user(appId: number, uid: string, revised: RevisedUser): KnownEntity<UserRow> | Promise<KnownEntity<UserRow>>
   group(appId: number, guid: string, revision: number): KnownEntity<GroupRow> | Promise<KnownEntity<GroupRow>>
   /** A user as they were when they were last read: only a statement that tells their revision says whether they still are. */
   lastRead(appId: number, uid: string): KnownEntity<UserRow> | undefined
@@ -97,9 +97,9 @@ function keepEntities<Row>(
     kept.set(key, known)
     return known
   }
-  const learn = async (key: string, appId: number, id: string, told: number): Promise<Known<Row>> => {
+  const learn = async (key: string, appId: number, id: string, revised: number): Promise<Known<Row>> => {
     // What is read now is as new as the revision that was told, or newer; then the next comparison fails and it is read again.
-    const { row, revision = told } = await read(appId, id)
+    const { row, revision = revised } = await read(appId, id)
     return keep(key, id, revision, row)
   }
   return {

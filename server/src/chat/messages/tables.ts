@@ -132,7 +132,7 @@ function byAnother(column: 'edited_by' | 'deleted_by', uid: string, then: string
 }
 
 /** A message that tells of an event in a group, such as who was added by whom. */
-export const tellsOfGroup = sql`category = 'action' and type = 'groupMember'`
+export const isMemberAction = sql`category = 'action' and type = 'groupMember'`
 
 /** Action messages of group events keep their entities; of a deleted user they keep what their other messages tell. */
 function forgetInActions({ appId, uid }: ErasedUser): Fragment {
@@ -147,7 +147,7 @@ function forgetInActions({ appId, uid }: ErasedUser): Fragment {
       select id
       from messages
       where app_id = ${appKey(appId)}
-      and ${tellsOfGroup}
+      and ${isMemberAction}
       and ${condition}`
   return sql`
     update messages m

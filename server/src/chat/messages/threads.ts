@@ -22,7 +22,7 @@ const unreadReplies = (appId: string, viewer: string) => `
     and r.countable
     and r.sender <> ${viewer}`
 
-/** The offset keeps it a look by key for each; among many apps the planner would rather read all of the user's sides. */
+/** The offset keeps it a look by key for each; among many apps the planner would rather read all of the user's states. */
 const selectCounts = statement(`
   select t.parent_id as "parentId", t.reply_count as "replyCount", unread.count as "unreadCount",
     restricted.guid as "restrictedGuid"

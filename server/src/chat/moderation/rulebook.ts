@@ -42,7 +42,7 @@ interface Entry {
   /** It has changed since it was last read. */
   isOutdated: boolean
   /** It may have changed at any time since: nobody judges by it before it is read again. */
-  isDoubtful: boolean
+  isUnverified: boolean
   /** The reading that is under way. */
   reading?: Promise<void> | undefined
   /** Epoch milliseconds of the last reading that failed. */
@@ -89,7 +89,7 @@ export function createRulebook(options: RulebookOptions): Rulebook {
       try {
         const { held, terms } = await read(appId)
         entry.rules = { held }
-        if (!entry.isOutdated) entry.isDoubtful = false
+        if (!entry.isOutdated) entry.isUnverified = false
         entry.failedAt = undefined
         if (entries.peek(appId) !== entry) continue
         // What is set again counts as it did before, unless it was taken out.
@@ -111,7 +111,7 @@ export function createRulebook(options: RulebookOptions): Rulebook {
   const entryOf = (appId: number): Entry => {
     const known = entries.get(appId)
     if (known !== undefined) return known
-    const entry: Entry = { isOutdated: true, isDoubtful: false }
+    const entry: Entry = { isOutdated: true, isUnverified: false }
     entries.set(appId, entry, { size: 1 })
     return entry
   }
@@ -135,14 +135,14 @@ export function createRulebook(options: RulebookOptions): Rulebook {
     // Nobody knows what changed: each is read again when it is asked for.
     for (const key of [...entries.keys()]) {
       const entry = entries.peek(key)
-      if (entry !== undefined) entry.isOutdated = entry.isDoubtful = true
+      if (entry !== undefined) entry.isOutdated = entry.isUnverified = true
     }
   })
 
   const of = async (appId: number): Promise<Rules | undefined> => {
     const entry = entryOf(appId)
     if (entry.rules === undefined) await startReading(appId, entry)
-    else if (entry.isDoubtful) await renewBehind(appId, entry)
+    else if (entry.isUnverified) await renewBehind(appId, entry)
     else if (entry.isOutdated) void renewBehind(appId, entry)
     return entry.rules?.held
   }

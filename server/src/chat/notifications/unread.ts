@@ -31,7 +31,7 @@ const select = statement(`
       'lastSentAt', c.last_sent_at, 'lastId', c.last_id, 'unreadSentAt', s.unread_sent_at, 'unreadId', s.unread_id
     )) filter (where n.count >= ${rememberFrom}) as long,
     json_agg(json_build_object('key', s.conversation, 'unread', ${unread}, 'guid', case when ${isRestricted} then c.first end))
-      filter (where ${unread} > 0 and (s.uid = any($3::text[]) or (${isRestricted}))) as doubtful
+      filter (where ${unread} > 0 and (s.uid = any($3::text[]) or (${isRestricted}))) as "maybeHidden"
   from conversation_states s
   join conversations c on c.app_id = s.app_id and c.key = s.conversation${participantJoins}
   where s.app_id = $1
@@ -44,11 +44,11 @@ interface Row {
   readonly uid: string
   readonly unread: number
   readonly long: readonly CountedState[] | null
-  readonly doubtful: readonly Doubtful[] | null
+  readonly maybeHidden: readonly MaybeHidden[] | null
 }
 
 /** A conversation of which something may be hidden. */
-interface Doubtful {
+interface MaybeHidden {
   readonly key: number
   readonly unread: number
   /** Of a group in which permissions were ever set. */
@@ -74,9 +74,9 @@ export async function readUnreadTotals(
     rememberFrom,
   )
   const totals = new Map(rows.map(({ uid, unread }) => [uid, Number(unread)]))
-  for (const { uid, unread, doubtful } of rows) {
-    if (doubtful === null) continue
-    const hidden = await countHidden(on, appId, byUid.get(uid) as Viewer, doubtful)
+  for (const { uid, unread, maybeHidden } of rows) {
+    if (maybeHidden === null) continue
+    const hidden = await countHidden(on, appId, byUid.get(uid) as Viewer, maybeHidden)
     totals.set(uid, Number(unread) - hidden)
   }
   return totals
@@ -87,10 +87,10 @@ async function countHidden(
   on: Queryable,
   appId: number,
   viewer: Viewer,
-  doubtful: readonly Doubtful[],
+  maybeHidden: readonly MaybeHidden[],
 ): Promise<number> {
-  const keys = doubtful.map(({ key }) => key)
-  const guids = doubtful.flatMap(({ guid }) => guid ?? [])
+  const keys = maybeHidden.map(({ key }) => key)
+  const guids = maybeHidden.flatMap(({ guid }) => guid ?? [])
   const visible = await countVisibleUnread(on, appId, viewer, keys, guids)
-  return doubtful.reduce((sum, { key, unread }) => sum + unread - (visible.get(key) ?? unread), 0)
+  return maybeHidden.reduce((sum, { key, unread }) => sum + unread - (visible.get(key) ?? unread), 0)
 }

@@ -30,7 +30,7 @@ const lockApp = statement(`
 
 /** Whoever has no number yet gets the next one, unless they were removed meanwhile. */
 const numberUsers = statement(`
-  with strangers as materialized (
+  with newcomers as materialized (
     select u.uid
     from users u
     where u.app_id = $1
@@ -46,13 +46,13 @@ const numberUsers = statement(`
   ),
   drawn as (
     update usage_apps
-    set numbered = numbered + (select count(*) from strangers)
+    set numbered = numbered + (select count(*) from newcomers)
     where app_id = $1
-    returning numbered - (select count(*) from strangers) as first
+    returning numbered - (select count(*) from newcomers) as first
   )
   insert into usage_users (app_id, uid, number)
   select $1, s.uid, d.first + row_number() over (order by s.uid) - 1
-  from strangers s
+  from newcomers s
   cross join drawn d`)
 
 const noteDays = statement(`

@@ -31,13 +31,13 @@ export async function showUsers(
     if (row.uid === viewer) return showUser(row, 'self', { withTags })
     const { blockedByMe = false, hasBlockedMe = false, blockedAt, ...times } = blocks.get(row.uid) ?? {}
     const shown = showUser(row, seenByApp ? 'app' : 'other', { withTags })
-    const tellsWhen = blockedAt !== undefined && (blockedByMe || withBlockers)
+    const showsWhen = blockedAt !== undefined && (blockedByMe || withBlockers)
     return {
       ...(hasBlockedMe && !seenByApp ? withoutPresence(shown) : shown),
       ...(blockedByMe && { blockedByMe }),
       ...(hasBlockedMe && withBlockers && { hasBlockedMe }),
       ...times,
-      ...(tellsWhen && { blockedAt }),
+      ...(showsWhen && { blockedAt }),
       conversationId: conversationId('user', viewer, row.uid),
     }
   })

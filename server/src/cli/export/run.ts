@@ -80,10 +80,10 @@ async function run(
     const app = await session.findApp(name)
     if (app === undefined) throw new UsageError(`there is no app ${name ?? session.config.appId}`)
     const from = performance.now()
-    let toldAt = from
+    let reportedAt = from
     const onProgress = (file: string, records: number) => {
-      if (performance.now() - toldAt < 5000) return
-      toldAt = performance.now()
+      if (performance.now() - reportedAt < 5000) return
+      reportedAt = performance.now()
       io.stderr.write(`${file}: ${records.toLocaleString('en')} records\n`)
     }
     const connection = { connectionString: session.connectionString }

@@ -18,7 +18,7 @@ export interface ImportOptions {
   readonly report: string | undefined
   readonly insecure: boolean
   /** `false` writes no table of new ids: whoever runs the import makes one. */
-  readonly tellsIds?: boolean
+  readonly writesNewIds?: boolean
 }
 
 type Environment = Readonly<Record<string, string | undefined>>

@@ -87,7 +87,7 @@ interface Run {
 
 async function importFiles(run: Run, folder: string): Promise<ExitCode> {
   const { options, io, service, files, report, progress, isExport } = run
-  const newIds = options.tellsIds === false ? undefined : await openNewIds(folder, io.cwd)
+  const newIds = options.writesNewIds === false ? undefined : await openNewIds(folder, io.cwd)
   const tallies = new Map<ImportKind, Tally>(files.map(({ kind }) => [kind, emptyTally()]))
   const accepted = new Map<string, number>()
   const { signal } = io

@@ -61,7 +61,7 @@ const patienceAtFirst = 10_000
 const firstWait = 500
 const longestWait = 15_000
 
-/** Every lane meets the same trouble, and a limiting service makes it every minute. */
+/** Every partition meets the same trouble, and a limiting service makes it every minute. */
 const noteInterval = 30_000
 
 /** What the service, or a proxy before it, answers of a list that took too long. */

@@ -1,9 +1,9 @@
 import { type ImportKind, importChecks } from '@parley/contract'
 import { exitCodes, ImportFailure } from './failure.ts'
 import { type InputFile, maxBodyBytes } from './input.ts'
-import { openLanes } from './lanes.ts'
 import { openRecordReader } from './named.ts'
 import type { NewIds } from './new-ids.ts'
+import { openPartitions } from './partitions.ts'
 import type { Progress } from './progress.ts'
 import {
   type Aside,
@@ -86,7 +86,7 @@ export async function transferFile(
     kind !== 'messages' &&
     importChecks[kind](record, { now: transfer.now }).length === 0 &&
     seen(kind, key) === 'otherSpelling'
-  const lanes = openLanes({
+  const partitions = openPartitions({
     count: transfer.concurrency,
     batchRecords: transfer.batch,
     batchBytes: maxBodyBytes - 100,
@@ -104,7 +104,7 @@ export async function transferFile(
     reading: for await (const lines of file.lines()) {
       const refusals: Refusal[] = []
       for (const line of lines) {
-        if (lanes.failed || transfer.signal.aborted) break reading
+        if (partitions.failed || transfer.signal.aborted) break reading
         tally.read += 1
         const result = readRecord(line)
         if ('refusal' in result) {
@@ -122,7 +122,7 @@ export async function transferFile(
           continue
         }
         if (result.name === 'shared') tally.renamed += 1
-        const room = lanes.add(toOutgoing(file.kind, line, result))
+        const room = partitions.add(toOutgoing(file.kind, line, result))
         if (room !== undefined) await room
       }
       tally.refused += refusals.length
@@ -133,7 +133,7 @@ export async function transferFile(
   }
   try {
     // What was read before a damaged place in the file is still sent.
-    await lanes.finish()
+    await partitions.finish()
   } finally {
     progress.stop()
   }

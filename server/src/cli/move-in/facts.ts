@@ -65,7 +65,7 @@ export function subjectOf({ category, type, data }: JsonRecord): string | undefi
 }
 
 /** It tells of a message that is gone, of which nothing but its id is left. */
-export function tellsOfNothing(row: JsonRecord): boolean {
+export function isAboutNothing(row: JsonRecord): boolean {
   if (subjectOf(row) === undefined) return false
   const { entities } = row.data as { entities: { on: { entity: JsonRecord } } }
   return entities.on.entity.sender === undefined

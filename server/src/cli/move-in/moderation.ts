@@ -1,10 +1,10 @@
 import path from 'node:path'
 import { isJsonObject, type JsonRecord } from '../import/records.ts'
 import { errorOf } from '../import/request.ts'
+import type { Carrying } from './carry-over.ts'
 import { readRecord } from './lists.ts'
 import { readLines } from './ndjson.ts'
 import type { Remote } from './remote.ts'
-import type { Settling } from './settle.ts'
 import { sourceFiles } from './state.ts'
 
 /** What moderation of the source is made of, in the order in which it can be made: rules name lists. */
@@ -39,7 +39,7 @@ export async function readModeration(source: Remote): Promise<JsonRecord[]> {
 }
 
 /** Makes them in the target. Rules are switched off, so that nothing is judged while the move follows. Can be repeated. */
-export async function settleModeration({ target, folder, notices, counts }: Settling): Promise<void> {
+export async function carryModeration({ target, folder, notices, counts }: Carrying): Promise<void> {
   const rows: { readonly kind: unknown; readonly row: JsonRecord }[] = []
   for await (const { kind, row } of readLines(path.join(folder, sourceFiles.app)))
     if (isJsonObject(row)) rows.push({ kind, row })

@@ -6,7 +6,7 @@ import { createDigestSet } from '../import/digest.ts'
 import { createMuidNames } from '../import/muids.ts'
 import type { JsonRecord } from '../import/records.ts'
 import { standInOf } from '../import/stand-ins.ts'
-import { subjectOf, tellsOfNothing } from './facts.ts'
+import { isAboutNothing, subjectOf } from './facts.ts'
 import { readdressed } from './named-files.ts'
 import { readLines, writeLines } from './ndjson.ts'
 import type { Notices } from './notices.ts'
@@ -33,9 +33,9 @@ export async function preparePeople({ folder, state, notices, now }: Preparing):
   await rm(path.join(folder, 'messages.ndjson'), { force: true })
   const uids = new Set<string>([systemUid])
   for await (const { uid } of readLines(path.join(folder, sourceFiles.users))) uids.add(String(uid))
-  const strangers = new Set<string>()
+  const unknown = new Set<string>()
   const meet = (uid: unknown) => {
-    if (typeof uid === 'string' && !uids.has(uid)) strangers.add(uid)
+    if (typeof uid === 'string' && !uids.has(uid)) unknown.add(uid)
   }
   for await (const row of readMessages(folder, state)) {
     const { sender, receiver, receiverType, reactions } = row
@@ -47,7 +47,7 @@ export async function preparePeople({ folder, state, notices, now }: Preparing):
   await writeLines(path.join(folder, 'groups.ndjson'), groupsOf(folder, notices, meet))
   const users = async function* (): AsyncGenerator<object> {
     yield* readLines(path.join(folder, sourceFiles.users))
-    for (const uid of strangers) {
+    for (const uid of unknown) {
       notices.add('deleted-user', uid)
       yield standInOf(uid, now)
     }
@@ -74,7 +74,7 @@ export async function prepareMessages(
       const id = String(row.id)
       if (!ids.add(id)) continue
       const subject = subjectOf(row)
-      if (tellsOfNothing(row) || (subject !== undefined && !ids.has(subject))) {
+      if (isAboutNothing(row) || (subject !== undefined && !ids.has(subject))) {
         notices.add('action-without-message', id)
         continue
       }

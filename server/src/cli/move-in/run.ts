@@ -7,6 +7,7 @@ import { unsigned } from '../../media/links.ts'
 import { type ExitCode, exitCodes, ImportFailure } from '../import/failure.ts'
 import type { JsonRecord } from '../import/records.ts'
 import { type ImportIo, runImport } from '../import/run.ts'
+import { carryRest, carryRoles } from './carry-over.ts'
 import { collect } from './collect.ts'
 import { copyFiles, readAddresses, readOutdated } from './copy-files.ts'
 import { openAgreements } from './follow/both-ways.ts'
@@ -16,13 +17,12 @@ import { follow } from './follow.ts'
 import type { IdMap } from './id-map.ts'
 import { learnIds, readIds } from './ids.ts'
 import { type Journal, openJournal } from './journal.ts'
-import { settleModeration } from './moderation.ts'
+import { carryModeration } from './moderation.ts'
 import { filesOf } from './named-files.ts'
 import { createNotices, type NoticeCode, type Notices, notOverRest } from './notices.ts'
 import { type MoveOptions, moveHelp, parseMoveOptions } from './options.ts'
 import { prepareMessages, preparePeople } from './prepare.ts'
 import { openRemote, type Remote } from './remote.ts'
-import { settleRest, settleRoles } from './settle.ts'
 import { freshState, type MoveState } from './state.ts'
 import { takeTarget, wasEmpty } from './target.ts'
 import { type Verdict, verify } from './verify.ts'
@@ -88,7 +88,7 @@ async function moveIn(options: MoveOptions, { signal: asked, ...rest }: ImportIo
         addresses: await readAddresses(folder, target, journal.state),
         now: now(),
       })
-      io.stdout.write(tellVerdict(verdict, folder))
+      io.stdout.write(describeVerdict(verdict, folder))
       return verdict.isEqual ? exitCodes.done : exitCodes.refused
     }
     await collect({ source, journal, folder, concurrency, without: options.without, now })
@@ -98,11 +98,11 @@ async function moveIn(options: MoveOptions, { signal: asked, ...rest }: ImportIo
     const isMoved = journal.state.followed !== undefined
     const preparing = { folder, state: journal.state, notices, without: options.without, now: now() }
     if (!isMoved) await preparePeople(preparing)
-    const settling = target && { target, folder, state: journal.state, notices, counts: settled, concurrency }
+    const carrying = target && { target, folder, state: journal.state, notices, counts: settled, concurrency }
     const isOwn = target !== undefined && (await wasEmpty(journal, target))
-    if (settling !== undefined && !isMoved) {
-      await settleRoles(settling)
-      await settleModeration(settling)
+    if (carrying !== undefined && !isMoved) {
+      await carryRoles(carrying)
+      await carryModeration(carrying)
     }
     const importInto = async (to: NonNullable<MoveOptions['target']>, surroundings: ImportIo) =>
       runImport(
@@ -114,7 +114,7 @@ async function moveIn(options: MoveOptions, { signal: asked, ...rest }: ImportIo
           dryRun: false,
           report: undefined,
           insecure,
-          tellsIds: false,
+          writesNewIds: false,
         },
         surroundings,
       )
@@ -124,7 +124,7 @@ async function moveIn(options: MoveOptions, { signal: asked, ...rest }: ImportIo
     const copied =
       options.files && !isMoved ? await copyFiles({ options, io, folder, journal, target, notices }) : undefined
     if (!isMoved) await prepareMessages(preparing, copied?.addresses ?? new Map())
-    if (options.target !== undefined && target !== undefined && settling !== undefined) {
+    if (options.target !== undefined && target !== undefined && carrying !== undefined) {
       let ids: IdMap | undefined
       // Once it follows, what was read at first is no more the state of the source.
       if (!isMoved) {
@@ -138,7 +138,7 @@ async function moveIn(options: MoveOptions, { signal: asked, ...rest }: ImportIo
             notices.add('file-address-kept', String(id))
         }
         ids = await learnIds({ target, folder, journal, now: now(), meet })
-        await settleRest(settling, ids.to)
+        await carryRest(carrying, ids.to)
       }
       if (options.follow) {
         isFollowing = true
@@ -185,7 +185,7 @@ async function moveIn(options: MoveOptions, { signal: asked, ...rest }: ImportIo
   }
 }
 
-function tellVerdict({ isEqual, differences, compared }: Verdict, folder: string): string {
+function describeVerdict({ isEqual, differences, compared }: Verdict, folder: string): string {
   const named = differences.slice(0, 20).map(({ where, what }) => `  ${where} ${what}\n`)
   const result = isEqual
     ? `Equal: ${compared} tables compared, record by record.\n`

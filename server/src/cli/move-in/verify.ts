@@ -7,6 +7,7 @@ import { addDigest, digestOf } from './digests.ts'
 import {
   chosen,
   groupsOf,
+  isAboutNothing,
   isStandIn,
   messageFacts,
   reactorsOf,
@@ -15,7 +16,6 @@ import {
   readRoles,
   readRoom,
   readScopes,
-  tellsOfNothing,
   usersOf,
 } from './facts.ts'
 import { forEach } from './for-each.ts'
@@ -91,7 +91,7 @@ export async function verify(verifying: Verifying): Promise<Verdict> {
       row.targetDigest = addDigest(row.targetDigest, change)
     }
   }
-  const tell = (where: string, ours: JsonRecord | undefined, theirs: JsonRecord | undefined) => {
+  const note = (where: string, ours: JsonRecord | undefined, theirs: JsonRecord | undefined) => {
     if (theirs === undefined) differ({ where, what: 'is missing in the new service' })
     else if (ours === undefined) differ({ where, what: 'is not in the old service' })
     else if (!isDeepStrictEqual(ours, theirs)) differ({ where, what: 'differs', fields: namesThatDiffer(ours, theirs) })
@@ -105,7 +105,7 @@ export async function verify(verifying: Verifying): Promise<Verdict> {
     )
     for (const difference of found) {
       const { key, ours, theirs } = difference
-      if (!isExpected(difference)) tell(`${table} ${key}`, ours, theirs)
+      if (!isExpected(difference)) note(`${table} ${key}`, ours, theirs)
       else {
         if (ours !== undefined) book(table, 'ours', digestOf([key, ours]), -1)
         if (theirs !== undefined) book(table, 'theirs', digestOf([key, theirs]), -1)
@@ -140,7 +140,7 @@ export async function verify(verifying: Verifying): Promise<Verdict> {
     })
   })
   // A service may tell nothing about notifications, or nothing of those who are deactivated.
-  const isUntold = ({ key, ours, theirs }: Found) =>
+  const isUnreported = ({ key, ours, theirs }: Found) =>
     key.endsWith(` ${chosen}`) && (ours === undefined || theirs === undefined)
   await forEach(keysOf(usersOf(source)), concurrency, async (uid) => {
     await compare(
@@ -149,21 +149,21 @@ export async function verify(verifying: Verifying): Promise<Verdict> {
         const idOf = side === source ? ids.to : undefined
         for (const [key, record] of await readPerson(side, uid, without, idOf, true)) yield [`${uid} ${key}`, record]
       },
-      isUntold,
+      isUnreported,
     )
   })
 
   await compareMessages({ source, target, ids, parts: Math.max(1, Math.floor(concurrency / 2)), now }, async (pair) => {
     const { ours, theirs } = pair
     const row = (ours ?? theirs) as JsonRecord
-    if (tellsOfNothing(row) || (ours === undefined && isOwnNote(row))) return
+    if (isAboutNothing(row) || (ours === undefined && isOwnNote(row))) return
     const key = String(ours === undefined ? theirs?.id : (ids.to(String(ours.id)) ?? `of the old service ${ours.id}`))
     const table = `conversation ${row.conversationId}`
     const old = ours && (await wholeFacts(source, ours, messageFacts(ours, ids.to, addresses)))
     const young = theirs && (await wholeFacts(target, theirs, messageFacts(theirs)))
     if (old !== undefined) book(table, 'ours', digestOf([key, old]))
     if (young !== undefined) book(table, 'theirs', digestOf([key, young]))
-    tell(`message ${key} of ${row.conversationId}`, old, young)
+    note(`message ${key} of ${row.conversationId}`, old, young)
   })
 
   const rows = [...tables.values()].map((row) => ({

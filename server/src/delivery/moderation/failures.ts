@@ -4,11 +4,11 @@ import type { EngineFailed, EngineFailure } from '../../events/types.ts'
 import type { Ruling } from './decide.ts'
 
 /** The failures of a pass as its event tells of them. @param failedAt epoch seconds */
-export function tellFailures(appName: string, failures: Ruling['failures'], failedAt: number): EngineFailure[] {
+export function showFailures(appName: string, failures: Ruling['failures'], failedAt: number): EngineFailure[] {
   return failures.map(({ question, onError, failure }) => {
-    const { request, providerErrorCode, openaiRequestId, ...told } = failure
+    const { request, providerErrorCode, openaiRequestId, ...shown } = failure
     return {
-      ...told,
+      ...shown,
       failedAt,
       context: {
         engine: question.condition.category === 'prompt' ? 'openai' : 'custom_api',
@@ -18,7 +18,7 @@ export function tellFailures(appName: string, failures: Ruling['failures'], fail
           name: question.ruleName,
           revisionId: revisionId({ name: appName }, { id: question.ruleId, revision: question.ruleRevision }),
         },
-        condition: tellCondition(question),
+        condition: showQuestion(question),
         ...(request && { request }),
         ...(providerErrorCode !== undefined && { providerErrorCode }),
         ...(openaiRequestId !== undefined && { openaiRequestId }),
@@ -27,7 +27,7 @@ export function tellFailures(appName: string, failures: Ruling['failures'], fail
   })
 }
 
-function tellCondition({ condition, listId, label, threshold }: StoredQuestion): object {
+function showQuestion({ condition, listId, label, threshold }: StoredQuestion): object {
   const { id, operand, category, operator, value } = condition
   return {
     ...{ id, entity: 'message', operand, category, operator, value },

@@ -9,7 +9,7 @@ import type { EngineFailed } from '../../events/types.ts'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { type Claimed, dropQuestions } from './claim.ts'
-import { contentTypeOf, tellFailures } from './failures.ts'
+import { contentTypeOf, showFailures } from './failures.ts'
 import type { Judged } from './pass.ts'
 
 /**
@@ -55,7 +55,7 @@ async function writeRest(
   const event: EngineFailed = {
     trigger: 'moderation_engine_failed',
     ...{ place: placeOf(message), messageId: id, outcome, completedAt: now },
-    ...{ contentType: contentTypeOf(message.type), failures: tellFailures(name, failures, now) },
+    ...{ contentType: contentTypeOf(message.type), failures: showFailures(name, failures, now) },
   }
   await context.events.raise(tx, appId, [event])
 }

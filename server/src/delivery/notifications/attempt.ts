@@ -7,7 +7,7 @@ import type { Span, Tracing } from '../../tracing/tracing.ts'
 import type { Some } from '../outbound/keyed-queue.ts'
 import type { DueNotification } from './due.ts'
 import type { SendAttempt } from './results.ts'
-import { type Addressed, type Sender, sendingId, type Told } from './senders.ts'
+import { type Addressed, type Notice, type Sender, sendingId } from './senders.ts'
 
 export interface AttemptOptions {
   /** @throws Error where it cannot be unsealed */
@@ -27,7 +27,7 @@ export interface Sending {
 /** A notification that is ready to be sent. */
 export interface Sendable {
   readonly due: DueNotification
-  readonly told: Told
+  readonly notice: Notice
 }
 
 /** What came of one attempt at one or several notifications. */
@@ -52,7 +52,7 @@ async function attemptTraced(
   to: Sending,
   all: Some<Sendable>,
 ): Promise<Attempted> {
-  const spans = all.map(({ due, told }) => spanOf(tracing, to, due, 'channel' in told ? told.channel : 'push'))
+  const spans = all.map(({ due, notice }) => spanOf(tracing, to, due, 'channel' in notice ? notice.channel : 'push'))
   try {
     const made = await attemptAll(options, to, all, spans)
     for (const [i, span] of spans.entries()) endSpan(span, made.attempts[i])
@@ -76,7 +76,7 @@ function spanOf(tracing: Tracing, { app, kind }: Sending, due: DueNotification, 
 
 function endSpan(span: Span | undefined, made: SendAttempt | undefined): void {
   if (span === undefined) return
-  span.tell({ 'parley.outcome': made?.outcome ?? 'not sent', 'http.response.status_code': made?.status })
+  span.setAttributes({ 'parley.outcome': made?.outcome ?? 'not sent', 'http.response.status_code': made?.status })
   span.end(made === undefined || made.outcome === 'accepted' ? undefined : made.outcome)
 }
 
@@ -90,8 +90,8 @@ async function attemptAll(
   if (batch === undefined) {
     const [one] = all
     try {
-      const { sending, told } = await address(options, to, one, spans[0])
-      const made = withoutWords(await send(sending, told), told)
+      const { sending, notice } = await address(options, to, one, spans[0])
+      const made = withoutWords(await send(sending, notice), notice)
       return { attempts: [made], ofProvider: made }
     } catch (error) {
       return { attempts: [faultOf(options, to, one, error)] }
@@ -111,8 +111,8 @@ async function attemptAll(
  * Of e-mails and SMS, what the provider said is not kept beyond its codes: it may name the address, and repeat any of the messages that are
  * listed, so that nobody could tell when it has to go.
  */
-function withoutWords({ text, ...made }: SendAttempt, told: Told): SendAttempt {
-  return text === undefined || 'channel' in told ? made : { ...made, text }
+function withoutWords({ text, ...made }: SendAttempt, notice: Notice): SendAttempt {
+  return text === undefined || 'channel' in notice ? made : { ...made, text }
 }
 
 async function address(
@@ -123,9 +123,9 @@ async function address(
 ): Promise<Addressed> {
   const { id, sealed, platform, expiresAt } = one.due
   const token = sealed === null ? '' : tokenOf(openToken, sealed)
-  const told = await fileLinks.inValue(app, one.told)
+  const notice = await fileLinks.inValue(app, one.notice)
   const leading = span === undefined ? {} : { trace: span.traceparent }
-  return { sending: { id: sendingId(app, id), token, platform: platform ?? '', expiresAt, ...leading }, told }
+  return { sending: { id: sendingId(app, id), token, platform: platform ?? '', expiresAt, ...leading }, notice }
 }
 
 /** @throws Error where the database is away */

@@ -20,13 +20,13 @@ const maxAnswerBytes = 64 * 1024
 export function createCustomPush(poster: Poster, app: App, target: CustomPushTarget): Sender<Push> {
   const { batchSize = 1 } = target
   if (batchSize === 1) {
-    return { width, send: (sending, told) => sendCustom(poster, app, target, sending, payloadOfPush(told)) }
+    return { width, send: (sending, notice) => sendCustom(poster, app, target, sending, payloadOfPush(notice)) }
   }
   const sendAll = (all: Some<Item>) => sendBatch(poster, app, target, all)
   return {
     width,
-    send: async (sending, told) => {
-      const { whole, attempts } = await sendAll([{ sending, told }])
+    send: async (sending, notice) => {
+      const { whole, attempts } = await sendAll([{ sending, notice }])
       return attempts[0] ?? whole
     },
     batch: { size: batchSize, send: sendAll },
@@ -55,8 +55,8 @@ function pack(all: Some<Item>) {
   const ids: string[] = []
   const data: string[] = []
   let bytes = 0
-  for (const { sending, told } of all) {
-    const text = JSON.stringify({ id: sending.id, ...payloadOfPush(told).data })
+  for (const { sending, notice } of all) {
+    const text = JSON.stringify({ id: sending.id, ...payloadOfPush(notice).data })
     bytes += Buffer.byteLength(text) + 1
     if (ids.length > 0 && bytes > maxBatchBytes) break
     ids.push(sending.id)

@@ -23,8 +23,8 @@ export function payloadOfPush(notification: Push): CustomPayload {
   }
 }
 
-export function payloadOfUnread(told: UnreadNotification): CustomPayload {
-  return { trigger: `${told.channel}-notification-payload-generated`, data: detailsOfUnread(told) }
+export function payloadOfUnread(notification: UnreadNotification): CustomPayload {
+  return { trigger: `${notification.channel}-notification-payload-generated`, data: detailsOfUnread(notification) }
 }
 
 /** One request for one notification, in the envelope of the contract. Never throws. */

@@ -127,7 +127,7 @@ interface Counted {
 }
 
 /** Has others send what waits for providers that are removed or switched off, and ends what nobody can send. */
-export async function settleLeftBehind(database: Database): Promise<void> {
+export async function endLeftBehind(database: Database): Promise<void> {
   await database.query(handOver)
   let count = atOnce
   while (count === atOnce) count = (await database.query<Counted>(endWaiting))[0]?.count ?? 0

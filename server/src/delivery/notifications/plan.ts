@@ -206,7 +206,7 @@ export async function planStretch(
     reading = page.isLast || signal.aborted ? undefined : readPage(options, appId, { ...start, ...page.next })
     // It is of no use where writing this one fails.
     reading?.catch(() => {})
-    if (!(await planTold(options, appId, page))) return
+    if (!(await planTraced(options, appId, page))) return
   }
 }
 
@@ -246,7 +246,7 @@ async function readPage(options: PlanOptions, appId: number, stretch: Stretch): 
 }
 
 /** As `planPage`, with a part of each trace that what happened belongs to. */
-async function planTold(options: PlanOptions, appId: number, page: Page): Promise<boolean> {
+async function planTraced(options: PlanOptions, appId: number, page: Page): Promise<boolean> {
   const { tracing } = options
   if (tracing === undefined) return planPage(options, appId, page)
   const spans = page.happened.flatMap(({ trace, event }) => {
@@ -272,11 +272,11 @@ async function planPage(options: PlanOptions, appId: number, page: Page): Promis
   const [app, defaults] = await Promise.all([options.notificationSettings.of(appId), options.settings.of(appId)])
   const at = now()
   const byEvent = new Map(happened.map((one) => [one.event, one]))
-  const told = await withoutUnsent(database, appId, candidates, byEvent)
+  const considered = await withoutUnsent(database, appId, candidates, byEvent)
   const opened = new Set<string>()
   const gatesOf = createPlaces()
   const handing = createHandingOver(options, appId, at)
-  const rows = told.flatMap((candidate): Planned | [] => {
+  const rows = considered.flatMap((candidate): Planned | [] => {
     const isHeld = candidate.event <= heldUntil
     const one = byEvent.get(candidate.event) as Happened
     const { recipient, channel, mail } = candidate

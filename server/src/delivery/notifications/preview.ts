@@ -72,7 +72,7 @@ export async function preview(
     channelsOf: (one) => channelsOf(one, defaults),
     ...{ after: { event: 0, uid: '' }, limit: mostShown },
   })
-  const told = await readUsers(
+  const recipients = await readUsers(
     database,
     appId,
     candidates.map(({ recipient }) => recipient.uid),
@@ -84,8 +84,8 @@ export async function preview(
       const reading = { templates: app.settings.templates, isPrivate, isGroup: happened.kind === 'group' }
       if (channel === 'push') return wordsOfMessage(message, recipient.uid, reading)
       const { subject, smsContent, messages } = contentOf({
-        ...{ channel, uid: recipient.uid, address: undefined, messages: [message], told: 1, unread: 1, group },
-        ...{ users: new Map([...users, ...told]), settings: app.settings, isPrivate },
+        ...{ channel, uid: recipient.uid, address: undefined, messages: [message], announced: 1, unread: 1, group },
+        ...{ users: new Map([...users, ...recipients]), settings: app.settings, isPrivate },
         smsMaxSegments: defaults.smsMaxSegments,
       })
       return { title: subject ?? '', body: smsContent ?? messages[0]?.message ?? '' }
@@ -103,14 +103,14 @@ export async function preview(
 
 const mention = /<@uid:([A-Za-z0-9_-]{1,100})>/g
 
-interface Told {
+interface ImaginedMessage {
   readonly message: Message
   readonly users: ReadonlyMap<string, UserRow>
   readonly group: GroupRow | undefined
 }
 
 /** The message as it would be shown, with those whom it names. */
-async function messageOf(database: Database, appId: number, imagined: Imagined): Promise<Told> {
+async function messageOf(database: Database, appId: number, imagined: Imagined): Promise<ImaginedMessage> {
   const { sender, receiver, receiverType, data } = imagined
   const text = typeof data.text === 'string' ? data.text : ''
   const mentioned = Array.from(text.matchAll(mention), ([, uid = '']) => uid.toLowerCase())

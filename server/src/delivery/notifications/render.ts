@@ -40,7 +40,7 @@ export interface Notification extends Words {
 }
 
 export type Rendered =
-  | { readonly told: Notification }
+  | { readonly notice: Notification }
   | { readonly lapse: NotificationReason; readonly gates: readonly Gate[] }
   | 'later'
 
@@ -79,7 +79,7 @@ export async function renderNotifications(
     const notification = render(one, known)
     // Its group or whom it names has gone since.
     const { reason: lapse, gates } = decidedGone('message', { isInTime: true })
-    rendered.set(one.id, notification === undefined ? { lapse, gates } : { told: notification })
+    rendered.set(one.id, notification === undefined ? { lapse, gates } : { notice: notification })
   }
   return rendered
 }
@@ -151,30 +151,30 @@ function render(due: DueNotification, known: Known): Notification | undefined {
   if (due.kind === null) return undefined
   const { settings } = known.app
   const isPrivate = privacyOf(known.app, due.preferences ?? {}).value
-  const told = tell(due, known, { templates: settings.templates, isPrivate, isGroup: due.kind === 'group' })
-  if (told === undefined) return undefined
+  const words = describe(due, known, { templates: settings.templates, isPrivate, isGroup: due.kind === 'group' })
+  if (words === undefined) return undefined
   const { customJson } = settings.preferences.push
   const action = actionOf[due.trigger]
-  const from = faceOf(told.sender, known.users)
+  const from = faceOf(words.sender, known.users)
   // One literal, and few additions: to put it together of parts costs more than to send it.
   const notification: Mutable<Notification> = {
-    title: told.title,
-    body: told.body,
+    title: words.title,
+    body: words.body,
     uid: due.uid,
     sender: from.uid,
     senderName: from.name,
     receiver: due.first,
     receiverName: '',
     receiverType: due.kind,
-    tag: told.tag,
+    tag: words.tag,
     // Of a conversation that is gone, nothing tells with whom it was.
     conversationId: due.isOfRemoved ? '' : conversationId(due.kind, due.first, due.second),
-    sentAt: told.sentAt,
+    sentAt: words.sentAt,
     unread: known.unread.get(due.uid) ?? 0,
   }
   if (from.avatar) notification.senderAvatar = from.avatar
   nameReceiver(notification, due, known)
-  if (told.message !== undefined) notification.message = told.message
+  if (words.message !== undefined) notification.message = words.message
   if (action === undefined) notification.sound = settings.sound.chat
   else notification.action = action
   if (Object.keys(customJson).length > 0) notification.custom = customJson
@@ -206,7 +206,7 @@ const actionOf: Readonly<Partial<Record<NotificationTrigger, 'edited' | 'deleted
   message_deleted: 'deleted',
 }
 
-interface Told extends Words {
+interface Described extends Words {
   readonly sender: string
   readonly tag: string
   readonly sentAt: number
@@ -219,7 +219,7 @@ interface Reading {
   readonly isGroup: boolean
 }
 
-function tell(due: DueNotification, known: Known, reading: Reading): Told | undefined {
+function describe(due: DueNotification, known: Known, reading: Reading): Described | undefined {
   const { by, uid, members = [], reaction } = dataOf(due)
   const name = (of: string) => faceOf(of, known.users).name
   if (due.message === null) {
@@ -231,7 +231,7 @@ function tell(due: DueNotification, known: Known, reading: Reading): Told | unde
     return { ...words, sender, tag: due.first, sentAt: due.createdAt }
   }
   const message = known.messages.get(due.message)
-  if (due.trigger === 'message_deleted') return tellDeletion(due, known, message)
+  if (due.trigger === 'message_deleted') return describeDeletion(due, known, message)
   // What was deleted meanwhile is covered by its deletion.
   if (message === undefined || message.deletedAt !== undefined) return undefined
   const object = forPush(message, known.app.settings.preferences.push)
@@ -250,7 +250,7 @@ function tell(due: DueNotification, known: Known, reading: Reading): Told | unde
 }
 
 /** Takes the place of what is shown of a message that is deleted. Of one that is gone for good nobody knows who wrote it in a group. */
-function tellDeletion(due: DueNotification, known: Known, message: Message | undefined): Told | undefined {
+function describeDeletion(due: DueNotification, known: Known, message: Message | undefined): Described | undefined {
   const other = [due.first, due.second].find((uid) => uid !== due.uid)
   const sender = message?.sender ?? (due.kind === 'user' ? other : (due.actedBy ?? ''))
   if (sender === undefined) return undefined

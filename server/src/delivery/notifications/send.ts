@@ -208,9 +208,9 @@ async function attemptNotifications(
   const sendable: Sendable[] = []
   for (const due of all) {
     const { rendered } = due
-    if (typeof rendered !== 'object' || !('told' in rendered)) results.push(unsent(due))
+    if (typeof rendered !== 'object' || !('notice' in rendered)) results.push(unsent(due))
     else if (options.freshness.isStale(due)) results.push(untried(due))
-    else sendable.push({ due, told: rendered.told })
+    else sendable.push({ due, notice: rendered.notice })
   }
   if (!isSome(sendable)) return { results }
   const { attempts, ofProvider } = await attempt(options, target, sendable)

@@ -32,15 +32,15 @@ export interface Sending {
 }
 
 /** What is sent: by push, or by e-mail and SMS. */
-export type Told = Push | UnreadNotification
+export type Notice = Push | UnreadNotification
 
 /** What is sent by push: something new, a change of what is shown, or that it goes. */
 export type Push = Notification | TakeBack
 
 /** What is sent to one device or user. */
-export interface Addressed<Telling extends Told = Told> {
+export interface Addressed<Sent extends Notice = Notice> {
   readonly sending: Sending
-  readonly told: Telling
+  readonly notice: Sent
 }
 
 /** How one attempt at several notifications went. */
@@ -51,7 +51,7 @@ export interface BatchAttempt {
 }
 
 /** Sends by one provider. */
-export interface Sender<Telling extends Told = Told> {
+export interface Sender<Sent extends Notice = Notice> {
   /** Attempts at a time. */
   readonly width: number
   /** How many outcomes may be unwritten at a time, where recipients cannot recognise a repeat. */
@@ -59,12 +59,12 @@ export interface Sender<Telling extends Told = Told> {
   /** There are several services behind it, and it leaves alone by itself those that fail. */
   readonly hasOwnBreakers?: boolean
   /** Never throws: whatever goes wrong is a failed attempt. */
-  send(sending: Sending, told: Telling): Promise<SendAttempt>
+  send(sending: Sending, notice: Sent): Promise<SendAttempt>
   /** The provider takes several at once. */
   readonly batch?: {
     readonly size: number
     /** Never throws either. */
-    send(all: Some<Addressed<Telling>>): Promise<BatchAttempt>
+    send(all: Some<Addressed<Sent>>): Promise<BatchAttempt>
   }
 }
 

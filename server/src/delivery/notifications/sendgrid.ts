@@ -8,7 +8,7 @@ import { detailsOfUnread, type UnreadNotification } from './unread/notification.
 /** Sends e-mails by SendGrid, by a dynamic template of the app. */
 export interface SendGrid {
   /** Never throws. @param id the same for each attempt */
-  send(target: SendGridTarget, id: string, told: UnreadNotification): Promise<SendAttempt>
+  send(target: SendGridTarget, id: string, notification: UnreadNotification): Promise<SendAttempt>
   close(): Promise<void>
 }
 
@@ -16,34 +16,34 @@ export interface SendGrid {
 export function createSendGrid(endpoint: string): SendGrid {
   const client = createProviderClient(16)
   return {
-    send: (target, id, told) =>
+    send: (target, id, notification) =>
       attempting('SendGrid', async () => {
-        const body = JSON.stringify(mailOf(target, id, told))
+        const body = JSON.stringify(mailOf(target, id, notification))
         const headers = { 'content-type': 'application/json', authorization: `Bearer ${target.sendGridApiKey}` }
-        return judge(await client.post(`${endpoint}/v3/mail/send`, headers, body), told)
+        return judge(await client.post(`${endpoint}/v3/mail/send`, headers, body), notification)
       }),
     close: () => client.close(),
   }
 }
 
-function mailOf(target: SendGridTarget, id: string, told: UnreadNotification): object {
-  const { name, address = '' } = told.to
+function mailOf(target: SendGridTarget, id: string, notification: UnreadNotification): object {
+  const { name, address = '' } = notification.to
   const from = (target.allowEmailReplies && target.senderEmailForReplies) || target.senderEmail
   return {
     personalizations: [
       {
         to: [{ email: address, name }],
-        dynamic_template_data: detailsOfUnread(told),
+        dynamic_template_data: detailsOfUnread(notification),
         // Sent on to the app's own event webhook at SendGrid, so that repeats are recognised there.
         custom_args: { parleyNotification: id },
       },
     ],
     from: { email: from, name: target.senderName },
-    ...(told.replyTo !== undefined && { reply_to: { email: told.replyTo, name: target.senderName } }),
-    ...(told.subject !== undefined && { subject: told.subject }),
+    ...(notification.replyTo !== undefined && { reply_to: { email: notification.replyTo, name: target.senderName } }),
+    ...(notification.subject !== undefined && { subject: notification.subject }),
     template_id: target.sendGridTemplateID,
     ...(target.sendGridUnsubscribeGroupID !== '' && { asm: { group_id: Number(target.sendGridUnsubscribeGroupID) } }),
-    headers: { 'Message-ID': messageIdOf(id, from), ...headersOfMail(told) },
+    headers: { 'Message-ID': messageIdOf(id, from), ...headersOfMail(notification) },
   }
 }
 

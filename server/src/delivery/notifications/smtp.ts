@@ -13,7 +13,7 @@ import type { UnreadNotification } from './unread/notification.ts'
 /** Sends e-mails by a mail server of the operator. */
 export interface Smtp {
   /** Never throws. @param id the same for each attempt */
-  send(app: Pick<App, 'appId'>, id: string, told: UnreadNotification): Promise<SendAttempt>
+  send(app: Pick<App, 'appId'>, id: string, notification: UnreadNotification): Promise<SendAttempt>
   close(): void
 }
 
@@ -42,14 +42,14 @@ export function createSmtp({ url, from }: SmtpSettings, timeoutMs = sendTimeoutM
   // What waits in the queue of nodemailer would use up its time there.
   const turns = createTurns('e-mail', turnLimits, Math.min(waitMs, timeoutMs / 2))
 
-  const mail = async (id: string, told: UnreadNotification, signal: AbortSignal): Promise<Attempting> => {
-    const { name, address = '' } = told.to
+  const mail = async (id: string, notification: UnreadNotification, signal: AbortSignal): Promise<Attempting> => {
+    const { name, address = '' } = notification.to
     try {
       const { response } = await transport.sendMail({
-        ...{ from, to: { name, address }, subject: told.subject ?? '' },
-        ...mailBodyOf(told),
-        ...{ messageId: messageIdOf(id, from), headers: headersOfMail(told), signal },
-        ...(told.replyTo !== undefined && { replyTo: told.replyTo }),
+        ...{ from, to: { name, address }, subject: notification.subject ?? '' },
+        ...mailBodyOf(notification),
+        ...{ messageId: messageIdOf(id, from), headers: headersOfMail(notification), signal },
+        ...(notification.replyTo !== undefined && { replyTo: notification.replyTo }),
       })
       return { outcome: 'accepted', status: codeOf(response) ?? 250 }
     } catch (error) {
@@ -58,13 +58,13 @@ export function createSmtp({ url, from }: SmtpSettings, timeoutMs = sendTimeoutM
     }
   }
   return {
-    send: ({ appId }, id, told) =>
+    send: ({ appId }, id, notification) =>
       attempting('the mail server', async () => {
         const endsAt = performance.now() + timeoutMs
         // Whatever is late is dropped: it is sent again, and would arrive twice.
         const inTime = () => AbortSignal.timeout(Math.max(1, Math.floor(endsAt - performance.now())))
         try {
-          return await turns.run({ appId, uid: undefined }, () => mail(id, told, inTime()))
+          return await turns.run({ appId, uid: undefined }, () => mail(id, notification, inTime()))
         } catch (error) {
           if (!(error instanceof ReadTimeoutError)) throw error
           const used = 'all connections to the mail server are in use'

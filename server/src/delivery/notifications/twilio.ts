@@ -9,7 +9,7 @@ import type { UnreadNotification } from './unread/notification.ts'
 /** Sends SMS by Twilio. */
 export interface Twilio {
   /** Never throws. @param expiresAt epoch milliseconds after which it is of no use */
-  send(target: TwilioTarget, expiresAt: number, told: UnreadNotification): Promise<SendAttempt>
+  send(target: TwilioTarget, expiresAt: number, notification: UnreadNotification): Promise<SendAttempt>
   close(): Promise<void>
 }
 
@@ -23,21 +23,21 @@ const answerTimeoutMs = sendTimeoutMs - 500
 export function createTwilio(endpoint: string, timeoutMs = answerTimeoutMs): Twilio {
   const client = createProviderClient(16)
   return {
-    send: (target, expiresAt, told) =>
+    send: (target, expiresAt, notification) =>
       attempting('Twilio', async () => {
         const { twilioAccountSID: sid, twilioAuthToken: token } = target
         const url = `${endpoint}/2010-04-01/Accounts/${encodeURIComponent(sid)}/Messages.json`
         const authorization = `Basic ${Buffer.from(`${sid}:${token}`).toString('base64')}`
         const secondsLeft = Math.floor((expiresAt - Date.now()) / 1000)
         const form = new URLSearchParams({
-          To: told.to.address ?? '',
+          To: notification.to.address ?? '',
           From: target.twilioSenderPhoneNumber,
-          Body: told.smsContent ?? '',
+          Body: notification.smsContent ?? '',
           ValidityPeriod: String(Math.max(1, Math.min(secondsLeft, longestValiditySeconds))),
         })
         const headers = { 'content-type': 'application/x-www-form-urlencoded', authorization }
         try {
-          return judge(await client.post(url, headers, form.toString(), timeoutMs), told)
+          return judge(await client.post(url, headers, form.toString(), timeoutMs), notification)
         } catch (error) {
           if (wasSent(error)) return lost(error as Error)
           throw error

@@ -7,7 +7,7 @@ import { keepDays, readKept, removeLoose, removeOfDays } from './days.ts'
 import { providerEndpoints } from './endpoints.ts'
 import { rescuePlans } from './enqueue.ts'
 import { rescueFlights } from './flights.ts'
-import { endSomeLate, settleLeftBehind } from './left-behind.ts'
+import { endLeftBehind, endSomeLate } from './left-behind.ts'
 
 /** Days and devices are kept for weeks, so an hour more is nothing. */
 const seldomMs = 3_600_000
@@ -23,7 +23,7 @@ export function createNotificationUpkeep(
     async rescueMore() {
       await rescuePlans(database, defaults)
       await rescueFlights(database)
-      await settleLeftBehind(database)
+      await endLeftBehind(database)
     },
     async removeSome() {
       const now = Date.now()

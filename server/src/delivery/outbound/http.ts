@@ -105,8 +105,8 @@ export function createPoster(reach: Reach, resolve?: Resolve): Poster & Getter {
         signal: AbortSignal.timeout(timeoutMs),
       })
       const text = await readBeginning(answer.body, maxBytes)
-      const { statusCode: status, headers: told } = answer
-      return { status, text, headers: told, retryAfter: readRetryAfter(told['retry-after']) }
+      const { statusCode: status, headers: received } = answer
+      return { status, text, headers: received, retryAfter: readRetryAfter(received['retry-after']) }
     } catch (error) {
       const isPlain = error instanceof TargetRefused && !/^https:/i.test(url)
       if (isPlain) throw new NoAnswer('the address must start with https://', false)

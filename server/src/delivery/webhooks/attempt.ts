@@ -38,7 +38,7 @@ export function headersFor(target: Target, id: string, body: string, span?: Span
 export async function attempt(poster: Poster, target: Target, id: string, body: string, span?: Span): Promise<Attempt> {
   const made = await post(poster, target, id, body, span)
   if (span !== undefined) {
-    span.tell({ 'http.response.status_code': made.status })
+    span.setAttributes({ 'http.response.status_code': made.status })
     span.end(made.succeeded ? undefined : String(made.status ?? 'no answer'))
   }
   return made

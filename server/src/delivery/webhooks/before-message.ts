@@ -62,8 +62,8 @@ export function createBeforeMessage(options: BeforeMessageOptions): BeforeMessag
   )
 
   const askOne = async (target: Target, message: object, within?: Span): Promise<object | 'blocked' | undefined> => {
-    const told = envelope(target, { trigger: 'before_message', data: message })
-    const body = await fileLinks.inText(target.app, JSON.stringify(told))
+    const payload = envelope(target, { trigger: 'before_message', data: message })
+    const body = await fileLinks.inText(target.app, JSON.stringify(payload))
     const endpoint = breakers.of(`${target.app.appId}:${target.key}:${target.url}`)
     // Only now: whoever asks this has to say how it went, and what came before may fail through no fault of the endpoint.
     if (endpoint.begin() > 0) {

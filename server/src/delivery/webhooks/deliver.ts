@@ -116,7 +116,7 @@ async function attemptDelivery(
   })
   const made = await attempt(poster, target, name, body.text, span)
   const decided = nextStep({ id, step, dueAt }, made, { retryOnFailure: target.retryOnFailure, delays })
-  const result = { ...decided, told: body.told }
+  const result = { ...decided, sent: body.sent }
   metrics.attempted(result.status)
   const isAskedToWait = (made.status === 429 || made.status === 503) && made.retryAfter !== undefined
   return {

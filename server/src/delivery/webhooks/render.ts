@@ -16,7 +16,7 @@ export interface Rendered {
 }
 
 /** What a message said when a body was made of it. */
-export interface ToldContent {
+export interface SentContent {
   readonly message: number
   /** As `contentSql` has it. */
   readonly content: number
@@ -25,7 +25,7 @@ export interface ToldContent {
 export interface Body {
   readonly text: string
   /** Absent where the event is about no message, or that was removed for good. */
-  readonly told?: ToldContent | undefined
+  readonly sent?: SentContent | undefined
   /** Leads to the request that it comes from, where that is told of. */
   readonly trace?: string | undefined
 }
@@ -59,8 +59,8 @@ export function createBodies(database: Database, fileLinks: FileLinks): Bodies {
           const event = shown.get(id)
           if (event === undefined) continue
           const text = await fileLinks.inText(target.app, JSON.stringify(envelope(target, event)))
-          const told = message === null || content === null ? undefined : { message, content }
-          bodies.set(id, { text, told, trace: traceOf(data) })
+          const sent = message === null || content === null ? undefined : { message, content }
+          bodies.set(id, { text, sent, trace: traceOf(data) })
         }
       }
       for (const { id, sample, createdAt = Math.floor(Date.now() / 1000) } of deliveries) {

@@ -5,7 +5,7 @@ import type { EndpointKey } from '../outbound/endpoints.ts'
 import { writeAgain } from '../outbound/result-writer.ts'
 import type { Attempt } from './attempt.ts'
 import type { DueDelivery } from './due.ts'
-import { contentSql, type ToldContent } from './render.ts'
+import { contentSql, type SentContent } from './render.ts'
 
 /** What becomes of a delivery after an attempt. */
 export interface Result {
@@ -18,7 +18,7 @@ export interface Result {
   readonly step: number
   readonly attempt: Attempt
   /** What was told of a message: the answer may repeat it. */
-  readonly told?: ToldContent | undefined
+  readonly sent?: SentContent | undefined
 }
 
 /** An endpoint may put itself off by `Retry-After`, but not for longer. */
@@ -89,7 +89,7 @@ export async function writeResults(
   results: readonly Result[],
 ): Promise<void> {
   const answerOf = ({ attempt }: Result) => (attempt.succeeded ? null : attempt.text || null)
-  const toldOf = (result: Result) => (answerOf(result) === null ? undefined : result.told)
+  const sentContentOf = (result: Result) => (answerOf(result) === null ? undefined : result.sent)
   const values = [
     appId,
     endpoint,
@@ -102,8 +102,8 @@ export async function writeResults(
     results.map(({ attempt }) => attempt.error ?? null),
     results.map(({ attempt }) => attempt.durationMs),
     results.map(({ wasDueAt }) => wasDueAt),
-    results.map((result) => toldOf(result)?.message ?? null),
-    results.map((result) => toldOf(result)?.content ?? null),
+    results.map((result) => sentContentOf(result)?.message ?? null),
+    results.map((result) => sentContentOf(result)?.content ?? null),
   ]
   await writeAgain(() => database.query(write, values))
 }

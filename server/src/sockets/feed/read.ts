@@ -13,7 +13,7 @@ import { framesOf } from './frames.ts'
 const keptFor = 86_400
 const defaultLimit = 100
 /** How long a request waits for what was being committed when it came, in milliseconds, and how often it looks. */
-const settling = { most: 500, every: 15 }
+const horizonWaitMs = { most: 500, every: 15 }
 
 /**
  * In each conversation that the user takes part in, or took part in, from a place on. A look into the index for each of them is
@@ -48,8 +48,8 @@ export async function readFeed(
   viewer: Viewer,
   { after, limit = defaultLimit }: QueryOf<typeof listMyEvents>,
 ): Promise<AnswerOf<typeof listMyEvents>> {
-  const keeping = await settled(context, app)
-  const { from, goneUntil, horizon, lastId, isSettled } = keeping
+  const keeping = await whenHorizonReached(context, app)
+  const { from, goneUntil, horizon, lastId, isReached } = keeping
   const newest = String(Math.max(from, horizon))
   if (after === undefined) return { data: [], meta: { after: newest, more: false } }
 
@@ -66,7 +66,7 @@ export async function readFeed(
       const frame = frames.get(id)
       return frame === undefined ? [] : [{ id: String(id), frame }]
     }),
-    meta: { after: String(next), more: isFull || !isSettled },
+    meta: { after: String(next), more: isFull || !isReached },
   }
 }
 
@@ -74,13 +74,13 @@ export async function readFeed(
  * Waits for what was being written when the request came: a socket that was opened before hears of everything later, so that the two
  * together miss nothing.
  */
-async function settled(context: Context, app: App): Promise<Keeping & { readonly isSettled: boolean }> {
+async function whenHorizonReached(context: Context, app: App): Promise<Keeping & { readonly isReached: boolean }> {
   const asked = await keepEvents(context, app, 'followed', keptFor)
-  const deadline = performance.now() + settling.most
+  const deadline = performance.now() + horizonWaitMs.most
   let now = asked
   while (now.horizon < asked.lastId && performance.now() < deadline) {
-    await delay(settling.every)
+    await delay(horizonWaitMs.every)
     now = await keepEvents(context, app, 'followed', keptFor)
   }
-  return { ...now, isSettled: now.horizon >= asked.lastId }
+  return { ...now, isReached: now.horizon >= asked.lastId }
 }

@@ -57,16 +57,16 @@ export function createPresenceFanout(context: Context, tickMs = 1_000): Presence
   const tick = async () => {
     lastTick = performance.now()
     // Nothing can be asked of the database meanwhile: what waits is told once it is back.
-    if (context.monitor.available) await tellSome()
+    if (context.monitor.available) await publishSome()
     timer = undefined
     if (waiting.size > 0) schedule()
   }
 
-  const tellSome = async () => {
+  const publishSome = async () => {
     for (const [sockets, changes] of waiting) {
       const some = takeSome(sockets, changes)
       try {
-        if (some.length > 0) await tellChanges(context, sockets, some)
+        if (some.length > 0) await publishChanges(context, sockets, some)
       } catch (error) {
         context.log.warn({ cause: (error as Error).message }, 'presence could not be sent over sockets')
         if (isConnectionFailure(error)) putBack(changes, some)
@@ -117,7 +117,7 @@ function putBack(changes: Map<string, ConnectionChanged>, taken: readonly Connec
   }
 }
 
-async function tellChanges(
+async function publishChanges(
   { database, fileLinks }: Context,
   sockets: AppSockets,
   changes: readonly ConnectionChanged[],

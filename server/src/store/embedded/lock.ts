@@ -52,7 +52,7 @@ export function lockFolder(folder: string): FolderLock {
   } finally {
     rmSync(draft, { force: true })
   }
-  removeTraces(path)
+  removeLeftovers(path)
   return { release: () => release(path, holder.id) }
 }
 
@@ -131,14 +131,14 @@ function linkIfFree(draft: string, path: string): boolean {
 }
 
 /** Removes claims and drafts of processes that are gone, those of the chain just shortened included. */
-function removeTraces(path: string): void {
+function removeLeftovers(path: string): void {
   const prefix = `${basename(path)}.`
   for (const name of readdirSync(dirname(path)).filter((entry) => entry.startsWith(prefix))) {
-    const trace = join(dirname(path), name)
-    const holder = readHolder(trace)
+    const leftover = join(dirname(path), name)
+    const holder = readHolder(leftover)
     // A draft without content is one that is just being written.
     const unfinished = name.endsWith('.draft') && holder?.pid === 0
-    if (holder !== undefined && !unfinished && !isAlive(holder)) rmSync(trace, { force: true })
+    if (holder !== undefined && !unfinished && !isAlive(holder)) rmSync(leftover, { force: true })
   }
 }
 

@@ -98,7 +98,7 @@ export function blockMessage(
       if (deciding.hit && leavesWork(deciding.hit)) tx.afterCommit(() => context.moderationActions.soon(app, id))
       await tx.query(disapprove, [appId, id, now, isThere])
       if (isThere) await disappear(context, tx, app, message, now, turn)
-      if (deciding.by === 'engine') await tellVerdict(context, tx, appId, message)
+      if (deciding.by === 'engine') await raiseVerdict(context, tx, appId, message)
       await deciding.within?.(tx, 'disapproved')
       return { blocked: true, wasVisible }
     }),
@@ -122,12 +122,17 @@ async function disappear(
   const { draft, shown } = await draftDeletion(tx, app, message, now)
   const event = { trigger: 'message_deleted', place: placeOf(message), messageId: id, actionId: draft.id } as const
   await context.events.record(tx, appId, [event])
-  turn.tell(tx, conversation, draft, [{ ...event, message: shown, exceptFor: message.sender }])
+  turn.publish(tx, conversation, draft, [{ ...event, message: shown, exceptFor: message.sender }])
   // A waiting edit that goes with it may have had files of its own.
   await releaseUses(tx, appId, [id], mediaKeysOf(app, message.data))
 }
 
-async function tellVerdict({ events }: Context, tx: Transaction, appId: number, message: StoredMessage): Promise<void> {
+async function raiseVerdict(
+  { events }: Context,
+  tx: Transaction,
+  appId: number,
+  message: StoredMessage,
+): Promise<void> {
   const place = placeOf(message)
   await events.raise(tx, appId, [{ trigger: 'moderation_engine_blocked', place, messageId: message.id }])
 }

@@ -115,14 +115,14 @@ export async function underLock<Result extends object>(
     const done = await work(tx, message, await readModeration(tx, appId, id))
     if (!('refused' in done)) {
       const { sender } = message
-      const told = { statusOf: id, place: placeOf(message), sender }
+      const event = { statusOf: id, place: placeOf(message), sender }
       await events.note(tx, appId, {
         note: 'moderation_status_changed',
-        place: told.place,
+        place: event.place,
         messageId: id,
         uid: sender,
       })
-      tx.afterCommit(() => events.publish(appId, told))
+      tx.afterCommit(() => events.publish(appId, event))
     }
     return done
   })

@@ -1,7 +1,7 @@
 import { ApiError, type Message } from '@parley/contract'
 import type { App } from '../../../chat/identity.ts'
 import { draftMessageAction } from '../../../chat/messages/actions.ts'
-import { type ActingEditor, showAction, type ToldChange } from '../../../chat/messages/change.ts'
+import { type ActingEditor, type RecordedChange, showAction } from '../../../chat/messages/change.ts'
 import { readMessages, type StoredMessage } from '../../../chat/messages/rows.ts'
 import { isHeld } from '../../../chat/messages/traits.ts'
 import type { Outcome } from '../../../chat/moderation/model.ts'
@@ -28,7 +28,7 @@ export interface JudgedEdit {
 
 /** What becomes of an edit: it is stored and told, it waits and its answer shows what was wanted, or it is refused. */
 export type Edited =
-  | { readonly is: 'told'; readonly told: ToldChange }
+  | { readonly is: 'told'; readonly change: RecordedChange }
   | { readonly is: 'waiting'; readonly answer: Message }
   | { readonly is: 'refused'; readonly error: ApiError }
 
@@ -65,7 +65,7 @@ export async function editByOutcome(
     await log(context, tx, app, message, outcome, 'pending', now)
     return { is: 'waiting', answer: await showWaiting(tx, app, message, edit, now) }
   }
-  const told = await storeEdit(context, tx, app, by, message, content, tags, outcome !== undefined)
+  const change = await storeEdit(context, tx, app, by, message, content, tags, outcome !== undefined)
   if (outcome !== undefined) {
     await log(context, tx, app, message, outcome, decision?.status ?? 'approved', now)
     await flagByRules(tx, app.appId, message.id, flaggingsOf(outcome), true, now)
@@ -74,7 +74,7 @@ export async function editByOutcome(
   if (isThere && outcome !== undefined && outcome.questions.length > 0) {
     await askInShadow(tx, app.appId, message, outcome, now)
   }
-  return { is: 'told', told }
+  return { is: 'told', change }
 }
 
 /** What becomes of a held message with its new text. @returns whether it is released */

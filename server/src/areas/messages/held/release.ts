@@ -125,12 +125,12 @@ export async function release(
   await keepDecision(tx, appId, message, releasing, { status: 'approved', wasVisible }, now)
   if (wasVisible || releasing.asNew === false) {
     await reappear(tx, appId, message, row ?? { wasVisible, wasCountable: false })
-    await tellApproval(context, tx, appId, message, releasing)
+    await raiseApproval(context, tx, appId, message, releasing)
     await releasing.within?.(tx, 'approved')
     return { released: true, sentAt }
   }
   const newSentAt = await appear(context, tx, app, message, now, turn)
-  await tellApproval(context, tx, appId, message, releasing)
+  await raiseApproval(context, tx, appId, message, releasing)
   await releasing.within?.(tx, 'approved')
   return { released: true, sentAt: newSentAt }
 }
@@ -215,15 +215,15 @@ async function appear(
     await tx.query(moveOwnMarks, [appId, sender, conversation, sentAt, id])
     await raiseReceipts(context.events, tx, appId, [receiver], now)
   }
-  const told = await readTold(context, tx, appId, message, placeOf(message))
-  await context.events.record(tx, appId, told)
-  turn.tell(tx, conversation, { sentAt, id }, told)
+  const happened = await eventsOfRelease(context, tx, appId, message, placeOf(message))
+  await context.events.record(tx, appId, happened)
+  turn.publish(tx, conversation, { sentAt, id }, happened)
   tx.afterCommit(() => context.usage.sent(appId))
   return sentAt
 }
 
 /** The verdict of an engine is an event of its own; what reviewers decide is told by those who ask them. */
-async function tellApproval(
+async function raiseApproval(
   { events }: Context,
   tx: Transaction,
   appId: number,
@@ -242,7 +242,7 @@ const selectRevision = statement(`
   and guid = $2`)
 
 /** The events of a message that is released, as those of one that is sent: with the message as those who listen see it. */
-async function readTold(
+async function eventsOfRelease(
   { events }: Context,
   tx: Transaction,
   appId: number,

@@ -7,7 +7,7 @@ import { flagByRules } from '../../../chat/moderation/queue.ts'
 import type { Context } from '../../../context.ts'
 import type { Transaction } from '../../../store/database.ts'
 import type { Content } from '../content.ts'
-import { inTurn, tellInTurn } from '../in-turn.ts'
+import { inTurn, publishInTurn } from '../in-turn.ts'
 import { requireMayEdit } from '../may-edit.ts'
 import { mentionedIn } from '../mentions/text.ts'
 import { storeEdit } from '../store-edit.ts'
@@ -48,8 +48,8 @@ export async function settleEdit(
       const isStored = to === 'approved' && refused === undefined
       await dropWaiting(tx, appId, id, now)
       if (isStored) {
-        const told = await storeEdit(context, tx, app, by, message, content, tags, true)
-        await tellInTurn(tx, app, told, by.editor, turn)
+        const change = await storeEdit(context, tx, app, by, message, content, tags, true)
+        await publishInTurn(tx, app, change, by.editor, turn)
         await flagByRules(tx, appId, id, flaggedBy, true, now)
       } else {
         await releaseUses(tx, appId, [id], mediaKeysOf(app, message.data))

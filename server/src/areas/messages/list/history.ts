@@ -14,8 +14,8 @@ import { isThereSql, notClearedSql, takesPartSql, wasThereFor } from '../../../c
 import type { Queryable } from '../../../store/database.ts'
 import { type Lookup, pageLookup } from '../../../store/lookups.ts'
 import { type Fragment, fixedStatement, inOrder } from '../../../store/statement.ts'
+import { type FoundParties, type KnownParties, readParties, selectParties } from './parties.ts'
 import type { Affix, Paging } from './position.ts'
-import { type FoundSides, type KnownSides, readSides, selectSides } from './sides.ts'
 
 /*
  * What chats ask for most: a page of one conversation as somebody sees it who takes part, without filters. Other lists are
@@ -41,7 +41,7 @@ export interface HistoryPage {
   /** When the message of the cursor was sent, if it is known. */
   readonly cursorSentAt: number | undefined
   /** Who looks, and what they look at. */
-  readonly sides: FoundSides
+  readonly parties: FoundParties
   /** The messages once more, and what hangs on them. */
   readonly along: ReadAlong
 }
@@ -51,7 +51,7 @@ type Row = readonly [
   place: number,
   messages: string | null,
   steps: string | null,
-  sides: string,
+  parties: string,
   reactions: string | null,
   threads: string | null,
   hasBehind?: true | null,
@@ -154,7 +154,7 @@ function selectPage(kind: ConversationKind, affix: Affix, hasCursor: boolean): L
     ...(!isEnd && { newest: 'p.newest' }),
   })
   const text = sql`
-  select w.place::int, p.messages, ${sql.raw(steps)}, ${selectSides(kind)}, ${attached}${hasCursor ? sql`, ${hasBehind}, k.sent_at` : sql``}
+  select w.place::int, p.messages, ${sql.raw(steps)}, ${selectParties(kind)}, ${attached}${hasCursor ? sql`, ${hasBehind}, k.sent_at` : sql``}
   from ${wanted(hasCursor)}
   left join lateral (
     select s.conversation, s.cleared_sent_at, s.cleared_id, s.unread_sent_at, s.unread_id, ${sql.raw(receivers[kind])} as receivers
@@ -192,7 +192,7 @@ const receiversOf = ({ kind, first, second }: HistoryOf, viewer: string): readon
 
 /**
  * Reads a page of a history as the viewer sees it to whom nothing but resets hides anything; of what is none, an empty one.
- * @param known what is remembered of the sides, of which the page tells
+ * @param known what is remembered of the parties, of which the page tells
  */
 export async function readHistoryPage(
   on: Queryable,
@@ -200,14 +200,14 @@ export async function readHistoryPage(
   viewer: string,
   history: HistoryOf,
   { affix, cursor, limit }: Paging,
-  known: KnownSides,
+  known: KnownParties,
 ): Promise<HistoryPage> {
   const { kind, first, second } = history
   const page = [viewer, first, second, limit + 1, known.viewer, known.other]
   const key = cursor === undefined ? page : [...page, cursor.at, cursor.id]
   const select = cursor === undefined ? selects[kind][affix].fromEnd : selects[kind][affix].fromCursor
   const [row] = await on.query<Row>(select, [appId, ...key.map((part) => [part])])
-  const [, messages, steps, sides, reactions, threads, hasBehind, cursorSentAt] = row as Row
+  const [, messages, steps, parties, reactions, threads, hasBehind, cursorSentAt] = row as Row
   const receipts = receiptsOf(steps, receiversOf(history, viewer))
   const found = unpackMessages(messages)
   for (const message of found) {
@@ -221,7 +221,7 @@ export async function readHistoryPage(
     hasBehind: hasBehind === true,
     ownReceipts: inGroup === undefined ? undefined : new Map([[inGroup, receipts.by(viewer)]]),
     cursorSentAt: cursorSentAt ?? undefined,
-    sides: readSides(sides),
+    parties: readParties(parties),
     along: { messages: found, reactions: unpackReactions(reactions), threads: unpackThreadCounts(threads) },
   }
 }

@@ -21,9 +21,9 @@ import { asksForChanges, filterConditions, type MessageFilters, rareConditions, 
 import { type HistoryOf, type HistoryPage, isPlain, readHistoryPage } from './history.ts'
 import { findMarked } from './marked.ts'
 import { narrowSource } from './narrow.ts'
+import { knownParties, nobodyWanted, recallParties } from './parties.ts'
 import { answerOrder, givenPaging, type Paging, pointTo, readPaging } from './position.ts'
 import { type Reading, readCut } from './reading.ts'
-import { knownSides, nobodyWanted, recallSides } from './sides.ts'
 import type { Source } from './sources.ts'
 
 /** The query of a message list, as its declaration types it. */
@@ -130,13 +130,13 @@ export async function recallHistory(
 ): Promise<Serialized<ListAnswer> | undefined> {
   const paging = givenPaging(query, limit)
   if (paging === undefined || !isPlain(query, limit) || hidesByRole(actor)) return undefined
-  const sides = knownSides(entities, app.appId, actor, history)
-  const page = await readHistoryPage(database, app.appId, actor.uid, history, paging, sides)
-  const viewer = await actor.confirm(page.sides.viewer)
+  const parties = knownParties(entities, app.appId, actor, history)
+  const page = await readHistoryPage(database, app.appId, actor.uid, history, paging, parties)
+  const viewer = await actor.confirm(page.parties.viewer)
   if (viewer === undefined) return undefined
   const request = { app, query, limit, viewer: actor.uid, policy: viewer.policy }
   if (hidesByRole({ uid: actor.uid, policy: viewer.policy }) || !isRightPage(request, page)) return undefined
-  const known = await recallSides(entities, app.appId, viewer, history, page.sides)
+  const known = await recallParties(entities, app.appId, viewer, history, page.parties)
   return known && writePage(database, { ...request, known }, pageOf(paging, page))
 }
 

@@ -6,25 +6,25 @@ import type { Paging } from './position.ts'
 import type { Source, ViewerSource } from './sources.ts'
 
 /**
- * A source whose sides are narrowed to those that can hold what the filters ask for. Who takes part in thousands of
+ * A source whose states are narrowed to those that can hold what the filters ask for. Who takes part in thousands of
  * conversations has few with something unread, or in which they are mentioned, and the others need not be looked into. Of
  * conversations that are named, all are: what moderation holds of the viewer lies beyond the ends that everybody sees.
  */
 export function narrowSource(source: Source, filters: MessageFilters): Source {
   if (source.of !== 'viewer') return source
   const own =
-    source.conversations === undefined ? [...sidesSince(filters, source), ...sidesThatMention(filters, source)] : []
-  return { ...source, narrowed: [...sidesThatGoOn(filters), ...own] }
+    source.conversations === undefined ? [...statesSince(filters, source), ...statesThatMention(filters, source)] : []
+  return { ...source, narrowed: [...statesThatGoOn(filters), ...own] }
 }
 
-function sidesThatGoOn(filters: MessageFilters): Fragment[] {
+function statesThatGoOn(filters: MessageFilters): Fragment[] {
   const conditions: Fragment[] = []
   if (filters.unread === true) conditions.push(endsAfter(sql`(s.unread_sent_at, s.unread_id)`))
   if (filters.undelivered === true) conditions.push(endsAfter(sql`(s.delivered_sent_at, s.delivered_id)`))
   return conditions
 }
 
-function sidesSince(filters: MessageFilters, source: ViewerSource): Fragment[] {
+function statesSince(filters: MessageFilters, source: ViewerSource): Fragment[] {
   const since = Math.max(filters['sentAt[from]'] ?? 0, filters.fromTimestamp ?? 0)
   return since > 0 ? [sql`(s.last_sent_at >= ${since} or ${holdsOwn(source)})`] : []
 }
@@ -40,7 +40,7 @@ function holdsOwn({ appId, viewer }: ViewerSource): Fragment {
     ))`
 }
 
-function sidesThatMention(filters: MessageFilters, { appId, viewer }: ViewerSource): Fragment[] {
+function statesThatMention(filters: MessageFilters, { appId, viewer }: ViewerSource): Fragment[] {
   const mentioned = [
     ...(filters.myMentionsOnly === true ? [viewer] : []),
     ...(filters.mentionedUids ?? []).map((uid) => uid.toLowerCase()),
@@ -57,7 +57,7 @@ function sidesThatMention(filters: MessageFilters, { appId, viewer }: ViewerSour
 }
 
 /** Sides whose conversations go on from the cursor of a page, or end at it, towards newer messages. */
-export function sidesBeyond(source: Source, { affix, cursor, by }: Paging): Fragment[] {
+export function statesBeyond(source: Source, { affix, cursor, by }: Paging): Fragment[] {
   if (source.of !== 'viewer' || source.conversations !== undefined) return []
   if (affix !== 'append' || cursor === undefined || by !== 'sent_at') return []
   const goesOn = sql`(s.last_sent_at, s.last_id) >= (${cursor.at}::bigint, ${cursor.id}::bigint)`

@@ -3,7 +3,7 @@ import type { Queryable } from '../../../store/database.ts'
 import { type Fragment, statement } from '../../../store/statement.ts'
 import type { Sought } from '../search/find.ts'
 import { nearbyHits, type Selection } from '../search/hits.ts'
-import { sidesBeyond } from './narrow.ts'
+import { statesBeyond } from './narrow.ts'
 import { behind, beyond, type Paging, readingOrder } from './position.ts'
 import { type Cut, hasChanged, messagesIn, nextOfApp, type Source, type ViewerSource } from './sources.ts'
 
@@ -54,8 +54,8 @@ export async function readCut<Row>(
   const { source, conditions, onlyChanged } = reading
   const direction = where === 'beyond' ? paging : turned(paging)
   const from = where === 'beyond' ? beyond(paging) : behind(paging)
-  const sides = sidesBeyond(source, direction)
-  const cut = { ...cutOf(direction, limit, onlyChanged, unchangedFrom(paging, where)), sides }
+  const states = statesBeyond(source, direction)
+  const cut = { ...cutOf(direction, limit, onlyChanged, unchangedFrom(paging, where)), states }
   const run = (page: Fragment) => on.run(show(page) as Fragment<Row>)
   for (const nearby of await nearbyOf(on, reading, nextFrom(reading, paging, from), cut)) {
     const rows = await run(nearby.rows(conditions, cut))
@@ -126,6 +126,6 @@ export async function takesPartInMuch(
   { appId, viewer, conversations, narrowed = [] }: ViewerSource,
 ): Promise<boolean> {
   if (conversations !== undefined || narrowed.length > 0) return false
-  const [sides] = await on.query<{ count: number }>(countConversations, [appId, viewer, many + 1])
-  return (sides?.count ?? 0) > many
+  const [found] = await on.query<{ count: number }>(countConversations, [appId, viewer, many + 1])
+  return (found?.count ?? 0) > many
 }

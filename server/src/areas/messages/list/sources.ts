@@ -34,8 +34,8 @@ export type Source =
 export interface Cut {
   readonly order: Fragment
   readonly limit: number
-  /** What the cut implies for the viewer's sides `s`, as `narrowed`. */
-  readonly sides?: readonly Fragment[]
+  /** What the cut implies for the viewer's states `s`, as `narrowed`. */
+  readonly states?: readonly Fragment[]
   /**
    * In a list by change: how the messages that have not changed since they were sent are read, which is by the time of
    * sending. They lie in the history; only the others are in the index by change.
@@ -44,7 +44,7 @@ export interface Cut {
 }
 
 /**
- * Whole rows of `messages`, that meet the conditions on `m` (and on the viewer's side `s`, which only that source has).
+ * Whole rows of `messages`, that meet the conditions on `m` (and on the viewer's state `s`, which only that source has).
  * Where several conversations are read, each gives at most one page, by its index, before they are merged.
  */
 export function messagesOf(source: Source, conditions: readonly Fragment[], cut: Cut | undefined): Fragment {
@@ -97,9 +97,9 @@ export function messagesOf(source: Source, conditions: readonly Fragment[], cut:
       const place = only === undefined || others.length > 0 ? sql`s.conversation` : sql`${only}::bigint`
       return sql`
         select m.*
-        from ${sidesOf(source)}
+        from ${statesOf(source)}
         cross join lateral (${rowsWhere([ofApp, sql`m.conversation = ${place}`, sql.raw(isIndexedSql), notClearedSql, ...conditions], cut)}) m
-        where ${allOf([isVisible(source), ...(cut?.sides ?? [])])}
+        where ${allOf([isVisible(source), ...(cut?.states ?? [])])}
         ${tail}`
     }
   }
@@ -180,7 +180,7 @@ export function countsOf(source: Source, conditions: readonly Fragment[]): Fragm
     source.appId,
     sql`
       select s.conversation, n.count
-      from ${sidesOf(source)}
+      from ${statesOf(source)}
       cross join lateral (
         select count(*) as count
         from messages m
@@ -222,11 +222,11 @@ function namesOf(appId: number, counts: Fragment): Fragment {
 export type ViewerSource = Extract<Source, { of: 'viewer' }>
 
 /**
- * The viewer's sides `s`, each with the kind of its conversation and the end of its history. The offset keeps it a look by
+ * The viewer's states `s`, each with the kind of its conversation and the end of its history. The offset keeps it a look by
  * key for each; the planner would rather read all conversations of the app. One that is named may hold nothing but what
  * moderation keeps for the viewer, who finds it there.
  */
-export function sidesOf({ appId, viewer, conversations }: ViewerSource): Fragment {
+export function statesOf({ appId, viewer, conversations }: ViewerSource): Fragment {
   const hasBegun = conversations === undefined ? sql`and v.last_id is not null` : sql``
   return sql`(
     select s.*, v.kind, v.last_sent_at, v.last_id

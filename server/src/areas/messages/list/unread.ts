@@ -7,7 +7,7 @@ import {
   rememberFrom,
   takesPartInFew,
 } from '../../../chat/conversations/participant-state.ts'
-import { allByKey, eachByKey, type Whose } from '../../../chat/conversations/sides.ts'
+import { allByKey, eachByKey, type Whose } from '../../../chat/conversations/states.ts'
 import { readKind } from '../../../chat/kind.ts'
 import { takesPartIn } from '../../../chat/sight/participation.ts'
 import { hidesByRole } from '../../../chat/sight/sight.ts'
@@ -21,7 +21,7 @@ import { type ListAnswer, type ListRequest, showCounts } from './list.ts'
 
 /*
  * The unread counts of all conversations of a user, which clients ask for when they come: without other filters, one fixed
- * statement for all who ask at the same moment. It counts as lists of conversations do, from what each side remembers.
+ * statement for all who ask at the same moment. It counts as lists of conversations do, from what each state remembers.
  */
 
 /** What a query may say besides, since a count has no page. */
@@ -55,15 +55,15 @@ const noteOf = (whose: Whose, from: number) => sql`case
 
 /**
  * All counts in one text, null where there is none. `readCount` reads each.
- * @param sides `eachByKey` or `allByKey`
+ * @param states `eachByKey` or `allByKey`
  * @param from counts that took so much are told with what is to be remembered of them
  */
-function selectCounts(whose: Whose, sides: Fragment, from: number): Fragment {
+function selectCounts(whose: Whose, states: Fragment, from: number): Fragment {
   return sql`
       select string_agg(
         concat_ws(' ', n.count, c.kind, c.first, c.second, ${noteOf(whose, from)}), ',' order by c.kind, c.first, c.second
       )
-      from ${sides}
+      from ${states}
       cross join lateral (
         select k.counted, k.counted + case when ${sql.raw(isCleared)} then 0 else ${sql.raw(rememberedUnreadOf('s', 'c'))} end as count
         from (
@@ -129,8 +129,8 @@ export async function recallUnreadCounts(
   const { uid, revision } = actor
   if (!isPlain(query) || hidesByRole(actor)) return undefined
   const [row] = await database.query<Row>(selectAtOnce, [app.appId, [uid], [revision]])
-  const [, told, isFew, few] = row as Row
-  const viewer = await actor.confirm(told === null ? undefined : readRevised(told))
+  const [, viewerText, isFew, few] = row as Row
+  const viewer = await actor.confirm(viewerText === null ? undefined : readRevised(viewerText))
   if (viewer === undefined || hidesByRole({ uid, policy: viewer.policy })) return undefined
   const counts = isFew ? few : await countAll(database, app.appId, uid)
   const counted = counts === null ? [] : counts.split(',').map((line) => readCount(uid, line))

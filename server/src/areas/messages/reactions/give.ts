@@ -86,8 +86,8 @@ export async function addReaction(
     }
     const values = [app.appId, id, reaction, uid, Math.floor(Date.now() / 1000)]
     const added = await tx.query<ChangedRow>(insert, values)
-    const told = added.map((row) => reacted('message_reaction_added', message, { uid, device }, reaction, row))
-    await context.events.raise(tx, app.appId, told)
+    const happened = added.map((row) => reacted('message_reaction_added', message, { uid, device }, reaction, row))
+    await context.events.raise(tx, app.appId, happened)
     await tx.query(setTrait, [app.appId, id, traits.reactions])
   })
 }
@@ -103,8 +103,8 @@ export async function removeReaction(
   await changeMessage(context, app, uid, id, async (tx, message) => {
     await requireMessageScopePermission(tx, app, uid, message, 'addReaction')
     const removed = await tx.query<ChangedRow>(remove, [app.appId, id, reaction, uid])
-    const told = removed.map((row) => reacted('message_reaction_removed', message, { uid, device }, reaction, row))
-    await context.events.raise(tx, app.appId, told)
+    const happened = removed.map((row) => reacted('message_reaction_removed', message, { uid, device }, reaction, row))
+    await context.events.raise(tx, app.appId, happened)
     await tx.query(clearTrait, [app.appId, id, traits.reactions])
   })
 }

@@ -3,7 +3,7 @@ import { notHeldSql } from '../../../chat/sight/participation.ts'
 import { appKey } from '../../../store/app-key.ts'
 import type { Queryable } from '../../../store/database.ts'
 import type { Fragment } from '../../../store/statement.ts'
-import { isVisible, type Source, sidesOf } from '../list/sources.ts'
+import { isVisible, type Source, statesOf } from '../list/sources.ts'
 import { searchedText } from './fold.ts'
 import { conversationKeyOf, type GramQuery, gramQuery } from './grams.ts'
 
@@ -141,7 +141,7 @@ function inScope({ scope, text }: Search, rows: Fragment): Fragment {
     scope.of === 'viewer'
       ? sql`and (e.conversation in (
           select s.conversation
-          from ${sidesOf(scope.source)}
+          from ${statesOf(scope.source)}
           where ${isVisible(scope.source)}
         )) is true`
       : sql``
@@ -189,14 +189,14 @@ async function scopeOf(on: Queryable, source: Source): Promise<Scope> {
     case 'thread':
       return { of: 'conversations', keys: [source.conversation] }
     case 'viewer': {
-      const sides = await on.run(sql<{ conversation: number }>`
+      const states = await on.run(sql<{ conversation: number }>`
         select s.conversation
-        from ${sidesOf(source)}
+        from ${statesOf(source)}
         where ${isVisible(source)}
         limit ${maxConversations + 1}`)
-      return sides.length > maxConversations
+      return states.length > maxConversations
         ? { of: 'viewer', source }
-        : { of: 'conversations', keys: sides.map(({ conversation }) => conversation) }
+        : { of: 'conversations', keys: states.map(({ conversation }) => conversation) }
     }
   }
 }

@@ -11,20 +11,20 @@ import {
   messagesOf,
   nextOfApp,
   type Source,
-  sidesOf,
+  statesOf,
   type ViewerSource,
 } from '../list/sources.ts'
 import type { Found, Sought } from './find.ts'
 
 /**
  * Those of some messages that belong to a list: whole rows of `messages` that meet the conditions on `m` (and on the
- * viewer's side `s`). The counterpart of `messagesOf`, which reads conversations from their ends. The offsets keep it
+ * viewer's state `s`). The counterpart of `messagesOf`, which reads conversations from their ends. The offsets keep it
  * looks by key for each of the messages, whatever the planner believes of an app whose rows are younger than its
  * statistics: it would go through all that was found for each conversation, or read them in the order of the list.
  * @param ids a subquery of message ids
  */
 function messagesAmong(ids: Fragment, source: Source, conditions: readonly Fragment[], cut: Cut | undefined): Fragment {
-  const side = sideOfEach(source)
+  const state = stateOfEach(source)
   return sql`
     select m.*
     from (${ids}) h
@@ -35,18 +35,18 @@ function messagesAmong(ids: Fragment, source: Source, conditions: readonly Fragm
       and m.id = h.id
       offset 0
     ) m
-    ${side}
+    ${state}
     where ${allOf([...belongs(source), ...conditions])}
     ${cut === undefined ? sql`` : sql`order by ${cut.order} limit ${cut.limit}`}`
 }
 
-/** The viewer's side `s` of the conversation of a message `m`, where the list has a viewer. */
-function sideOfEach(source: Source): Fragment {
+/** The viewer's state `s` of the conversation of a message `m`, where the list has a viewer. */
+function stateOfEach(source: Source): Fragment {
   if (source.of === 'viewer') {
     return sql`
     cross join lateral (
       select s.*
-      from ${sidesOf(source)}
+      from ${statesOf(source)}
       where s.conversation = m.conversation
       and ${isVisible(source)}
       offset 0
@@ -94,7 +94,7 @@ export function hitsAmong(
   return sql`
     select m.*
     from (${messages}) m
-    ${sideOfEach(source)}
+    ${stateOfEach(source)}
     where ${allOf([...belongs(source), ...conditions, isOne])}`
 }
 
@@ -106,7 +106,7 @@ function messagesByTime(source: ViewerSource, conditions: readonly Fragment[], c
   return sql`
     select m.*
     from messages m
-    ${sideOfEach(source)}
+    ${stateOfEach(source)}
     where m.app_id = ${appKey(source.appId)}
     and ${allOf([notClearedSql, ...conditions])}
     order by ${cut.order}

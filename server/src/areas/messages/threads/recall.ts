@@ -95,8 +95,8 @@ export async function recallThreads(
   if (!Object.keys(query).every((name) => plain.has(name)) || hidesByRole(actor)) return undefined
   const limit = query.limit ?? limits.threadLimit.default
   const [row] = await database.query<Row>(selectFirstPages, [app.appId, [uid], [revision], [limit + 1]])
-  const [, told, isOpen, threads] = row as Row
-  const confirmed = await actor.confirm(told === null ? undefined : readRevised(told))
+  const [, viewerText, isOpen, threads] = row as Row
+  const confirmed = await actor.confirm(viewerText === null ? undefined : readRevised(viewerText))
   if (!isOpen || confirmed === undefined) return undefined
   const { policy } = confirmed
   if (hidesByRole({ uid, policy })) return undefined

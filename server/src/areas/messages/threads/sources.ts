@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { notClearedSql, notHeldIn } from '../../../chat/sight/participation.ts'
 import { appKey } from '../../../store/app-key.ts'
 import { allOf, type Fragment } from '../../../store/statement.ts'
-import { type Cut, isVisible, sidesOf, type ViewerSource } from '../list/sources.ts'
+import { type Cut, isVisible, statesOf, type ViewerSource } from '../list/sources.ts'
 
 /** Where the threads of a list come from: the app, one conversation, or all conversations of a viewer. */
 export type ThreadSource =
@@ -58,7 +58,7 @@ export function threadsIn(
     from (${next}) t
     cross join lateral (
       select *
-      from ${sidesOf(source)}
+      from ${statesOf(source)}
       where s.conversation = t.conversation
       offset 0
     ) s
@@ -81,7 +81,7 @@ function rowsOf(source: ThreadSource, conditions: ThreadConditions, tail: Fragme
   if (source.of === 'viewer') {
     return sql`
       select t.*
-      from ${sidesOf(source)}
+      from ${statesOf(source)}
       cross join lateral (
         select t.*
         from threads t

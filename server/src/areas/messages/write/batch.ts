@@ -45,7 +45,7 @@ export function batchQueries(rows: readonly NewMessageRow[], options: { create: 
   }
   queries.push({ ...lockKeys, values: lockedBy.map((column) => values[column]) })
   const judged = rows.flatMap(({ moderation }, n) => (moderation === undefined ? [] : { n, records: moderation }))
-  const moderated = judged.length > 0 || rows.some((row) => isHeld(row) || tellsVerdict(row))
+  const moderated = judged.length > 0 || rows.some((row) => isHeld(row) || raisesVerdict(row))
   const traces = rows.flatMap(({ span, subscribed }, n) =>
     span === undefined || subscribed.bits === 0 ? [] : { n, trace: span.traceparent },
   )
@@ -67,7 +67,7 @@ export function batchQueries(rows: readonly NewMessageRow[], options: { create: 
   if (traces.length > 0) more.push(...tracedRows.ofPlain.values(traces))
   queries.push({ ...write, values: [options.now, ...values, ...more] })
   const groups = rows.filter(({ kind }) => kind === 'group')
-  if (groups.length > 0) queries.push(settling(groups, options.now))
+  if (groups.length > 0) queries.push(raiseReceiptsOf(groups, options.now))
   queries.push(
     ...growThreadsOf(
       rows.filter((row) => !isHeld(row)),
@@ -80,12 +80,12 @@ export function batchQueries(rows: readonly NewMessageRow[], options: { create: 
 const verdictBits = eventBits.approved | eventBits.blocked
 
 /** Whether somebody hears of what rules of moderation decided about it. */
-function tellsVerdict({ traits: bits, subscribed }: NewMessageRow): boolean {
+function raisesVerdict({ traits: bits, subscribed }: NewMessageRow): boolean {
   return (bits & traits.moderated) !== 0 && (subscribed.bits & verdictBits) !== 0
 }
 
 /** Raises the staircases of the groups that were written into. */
-function settling(rows: readonly NewMessageRow[], now: number): Query {
+function raiseReceiptsOf(rows: readonly NewMessageRow[], now: number): Query {
   const groups = [rows.map(({ appId }) => appId), rows.map(({ receiver }) => receiver), now]
   if (!rows.some(({ subscribed }) => subscribed.ofAll.isHeard)) return { ...raiseGroupReceipts, values: groups }
   const ofAll = rows.map(({ subscribed }) => subscribed.ofAll)

@@ -6,7 +6,7 @@ import type { Query } from '../../../store/channel.ts'
 import { type Statement, statement } from '../../../store/statement.ts'
 
 /**
- * Makes the one-to-one conversations that a batch needs and that are not there, with both users' sides. Rows of one
+ * Makes the one-to-one conversations that a batch needs and that are not there, with both users' states. Rows of one
  * order (by parts), before any lock is taken on what exists, so that batches cannot deadlock over them.
  */
 export const createConversations = statement(`

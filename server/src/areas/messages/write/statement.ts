@@ -71,10 +71,10 @@ const verdicts = `
       where v.trigger is not null`
 
 /** Uids that a text mentions may be nobody's. */
-const mentionsOf = (told: string, data: string) => `
+const mentionsOf = (published: string, data: string) => `
       union all
       select id, 3, app_id, 'user_mentioned', conversation, id, ${data}
-      from ${told} o
+      from ${published} o
       where subscribed & ${eventBits.mentioned} <> 0
       and case when mentioned is null then false else exists (
         select from users u
@@ -90,12 +90,12 @@ const events = ({ mentions, moderated, traced }: Needs, data = dataOf(moderated,
     select d.n, d.app_id, d.conversation, d.id, d.subscribed, m.id as message,
       case when d.reads then 'message_read_receipt' else 'message_delivery_receipt' end as receipt,
       ${receiptData} as data
-    from side d
+    from state d
     cross join lateral (
       select coalesce(
         (
           select max(o.id)
-          from ${toldOf(moderated)} o
+          from ${publishedFrom(moderated)} o
           where d.both_write
           and o.app_id = d.app_id
           and o.conversation = d.conversation
@@ -132,9 +132,9 @@ const events = ({ mentions, moderated, traced }: Needs, data = dataOf(moderated,
       where subscribed & case receipt when 'message_read_receipt' then ${eventBits.read} else ${eventBits.delivered} end <> 0
       union all
       select id, 2, app_id, 'message_sent', conversation, id, ${data}
-      from ${toldOf(moderated)} o
+      from ${publishedFrom(moderated)} o
       where subscribed & ${eventBits.sent} <> 0
-      ${when(mentions, mentionsOf(toldOf(moderated), data))}
+      ${when(mentions, mentionsOf(publishedFrom(moderated), data))}
       ${when(moderated, verdicts)}
       order by 1, 2
     ) e
@@ -158,7 +158,7 @@ const receipts = `union all
     from received`
 
 /** Where messages are told, those that are held are not among them. */
-const toldOf = (moderated: boolean) => (moderated ? 'opened' : 'stored')
+const publishedFrom = (moderated: boolean) => (moderated ? 'opened' : 'stored')
 
 /** What is held is stored, and that is all: whatever follows from a message looks at those that everybody may see. */
 const open = `,
@@ -208,7 +208,11 @@ const records = `,
  * Two forms keep the planner from what is slow here: \`case\` in a join condition, so that nothing is looked up where it
  * cannot be, and \`(... in ...) is true\`, so that the rows are hashed and not compared one with another.
  */
-const writing = (needs: Needs, { groups, muids, subscribed, files, moderated } = needs, told = toldOf(moderated)) => `
+const writing = (
+  needs: Needs,
+  { groups, muids, subscribed, files, moderated } = needs,
+  published = publishedFrom(moderated),
+) => `
   with request as materialized (
     select *
     from ${sentRows.sql}
@@ -256,12 +260,12 @@ const writing = (needs: Needs, { groups, muids, subscribed, files, moderated } =
       listed_id = l.id
     from (
       select distinct on (app_id, conversation) version, sent_at, id, sender
-      from ${told}
+      from ${published}
       order by app_id, conversation, id desc
     ) l
     where c.ctid = l.version
   ),
-  side as materialized (
+  state as materialized (
     select l.n, l.app_id, l.sender, l.conversation, l.kind, l.first, l.second, l.sent_at, l.id, l.both_write, l.subscribed,
       s.delivered_sent_at, s.delivered_id, s.read_sent_at, s.read_id,
       (s.delivered_sent_at, s.delivered_id) < (coalesce(l.last_sent_at, 0), coalesce(l.last_id, 0))
@@ -270,7 +274,7 @@ const writing = (needs: Needs, { groups, muids, subscribed, files, moderated } =
     from (
       select distinct on (m.app_id, m.conversation, m.sender) m.n, m.app_id, m.conversation, m.kind, m.first, m.second,
         m.sender, m.sent_at, m.id, m.last_sent_at, m.last_id, m.both_write, m.subscribed
-      from ${told} m
+      from ${published} m
       where m.moves_marks
       order by m.app_id, m.conversation, m.sender, m.id desc
     ) l
@@ -282,13 +286,13 @@ const writing = (needs: Needs, { groups, muids, subscribed, files, moderated } =
       read_sent_at = d.sent_at, read_id = d.id,
       unread_sent_at = d.sent_at, unread_id = d.id,
       counted_sent_at = d.sent_at, counted_id = d.id, counted_unread = 0
-    from side d
+    from state d
     where s.app_id = d.app_id and s.uid = d.sender and s.conversation = d.conversation
   ),
   stepped as (
     insert into receipt_steps (app_id, conversation, uid, kind, sent_at, id, at)
     select app_id, conversation, sender, case when reads then 2 else 1 end, sent_at, id, $1::bigint
-    from side
+    from state
     where delivers or reads
   )${when(subscribed, events(needs))}${when(files, uses)}${when(moderated, records)}
   select json_agg(

@@ -41,7 +41,7 @@ const selectHits = statement(`
   order by d.id`)
 
 /** Raises the event of a reviewer's approval, with what had blocked the message. */
-export async function tellApproved({ events }: Context, tx: Transaction, app: App, id: number): Promise<void> {
+export async function raiseApproved({ events }: Context, tx: Transaction, app: App, id: number): Promise<void> {
   const { appId } = app
   const message = (await readMessages(tx, appId, [id])).get(id)
   if (message === undefined) return

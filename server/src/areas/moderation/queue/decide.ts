@@ -7,7 +7,7 @@ import type { Context } from '../../../context.ts'
 import type { Queryable, Transaction } from '../../../store/database.ts'
 import { statement } from '../../../store/statement.ts'
 import { blockMessage, type Refused, releaseMessage, restoreMessage } from '../../messages/index.ts'
-import { tellApproved } from './approved.ts'
+import { raiseApproved } from './approved.ts'
 import * as errors from './errors.ts'
 import { deedOf, type List, type Review, type Reviewer, type ReviewState, type Wanted, weigh } from './state.ts'
 
@@ -245,7 +245,7 @@ async function settle(
   app: App,
   id: number,
   review: Review,
-  tells: boolean,
+  raises: boolean,
 ): Promise<boolean> {
   const { appId } = app
   const state = await readUnsettled(tx, appId, id, review)
@@ -257,7 +257,7 @@ async function settle(
   if (decision === 'rejected') await tx.query(closeFlagged, [appId, id, 'disapproved'])
   await tx.query(endClaim, [appId, id])
   await record(context, tx, appId, id, list, decision, reviewer ?? undefined)
-  if (tells) await tellApproved(context, tx, app, id)
+  if (raises) await raiseApproved(context, tx, app, id)
   return true
 }
 

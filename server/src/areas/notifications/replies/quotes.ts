@@ -91,9 +91,9 @@ function introductionAt(lines: readonly string[], at: number): number {
         .join(' '),
     )
     if (!/[:：]$/.test(joined)) continue
-    const tells = attributionEnds.test(joined) || nameBehind.test(joined)
+    const attributes = attributionEnds.test(joined) || nameBehind.test(joined)
     const dated = /[\d@]/.test(joined)
-    if (isQuote(nextWritten(lines, at + count)) ? tells || dated : tells && dated) return count
+    if (isQuote(nextWritten(lines, at + count)) ? attributes || dated : attributes && dated) return count
   }
   return 0
 }

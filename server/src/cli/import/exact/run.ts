@@ -58,12 +58,12 @@ export async function importExactCommand(args: readonly string[], io: Omit<Impor
       if (app === undefined) throw new UsageError(`there is no app ${values.app ?? session.config.appId}`)
       const origin = values.origin ?? session.config.publicUrl ?? `http://127.0.0.1:${session.config.port}`
       const from = performance.now()
-      let toldAt = from
+      let reportedAt = from
       const { wasThere, remarks, missing } = await importExactly(session, app, manifest, {
         ...{ folder, passphrase, signal: io.signal, origin: origin.replace(/\/+$/, '') },
         onProgress: (file, records) => {
-          if (performance.now() - toldAt < 5000) return
-          toldAt = performance.now()
+          if (performance.now() - reportedAt < 5000) return
+          reportedAt = performance.now()
           io.stderr.write(`${file}: ${records.toLocaleString('en')} records\n`)
         },
       })

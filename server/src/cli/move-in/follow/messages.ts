@@ -3,7 +3,7 @@ import { takeListed } from '@parley/contract'
 import { linksOf, type Reference } from '../../../areas/data-import/index.ts'
 import type { JsonRecord } from '../../import/records.ts'
 import { withReactions } from '../collect.ts'
-import { messageFacts, reactorsOf, subjectOf, tellsOfNothing } from '../facts.ts'
+import { isAboutNothing, messageFacts, reactorsOf, subjectOf } from '../facts.ts'
 import { each, forEach } from '../for-each.ts'
 import { readSpan } from '../lists.ts'
 import { filesOf } from '../named-files.ts'
@@ -53,7 +53,7 @@ async function nameMessage(sides: Sides, row: JsonRecord, beside: readonly JsonR
   const isThere = async (id: unknown) => id === undefined || learn(String(id))
   const [hasParent, hasQuoted] = [await isThere(row.parentId), await isThere(row.quotedMessageId)]
   const subject = subjectOf(row)
-  if (tellsOfNothing(row) || (subject !== undefined && !(await learn(subject)))) return undefined
+  if (isAboutNothing(row) || (subject !== undefined && !(await learn(subject)))) return undefined
   if (!hasParent) sides.notices.add('reply-without-parent', String(row.id))
   if (!hasQuoted) sides.notices.add('quote-without-message', String(row.id))
   const { record } = takeListed('messages', withoutLost(row, hasParent, hasQuoted), (id) => muids.get(id) ?? id)

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { JsonRecord } from '../../import/records.ts'
 import { standInOf } from '../../import/stand-ins.ts'
+import { keyOf, takeRecords, tokenOf } from '../carry-over.ts'
 import { compareLists, type Found, type Keyed } from '../compare.ts'
 import {
   chosen,
@@ -21,7 +22,6 @@ import { each, forEach } from '../for-each.ts'
 import { readRecord, rowsOf } from '../lists.ts'
 import { bringNotifications, bringSettings, type Doing, readSettings } from '../notifications.ts'
 import type { Remote } from '../remote.ts'
-import { keyOf, takeRecords, tokenOf } from '../settle.ts'
 import { groupAt, refusals, type Sides, userAt } from './sides.ts'
 
 /** What ends somebody's part in something, to be done once what they did before is brought over in their name. */

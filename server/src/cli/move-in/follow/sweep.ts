@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { JsonRecord } from '../../import/records.ts'
 import { compareMessages } from '../compare.ts'
-import { messageFacts, reactorsOf, tellsOfNothing } from '../facts.ts'
+import { isAboutNothing, messageFacts, reactorsOf } from '../facts.ts'
 import { each, forEach } from '../for-each.ts'
 import { readRecord, readSpan, rowsOf } from '../lists.ts'
 import type { Remote } from '../remote.ts'
@@ -33,7 +33,7 @@ export async function sweep(sides: Sides, isComplete: boolean): Promise<void> {
   const { source, target, ids, concurrency } = sides
   const parts = Math.max(1, Math.floor(concurrency / 2))
   await compareMessages({ source, target, ids, parts, now: sides.now() }, async ({ ours, theirs }) => {
-    if (tellsOfNothing(ours ?? theirs!)) return
+    if (isAboutNothing(ours ?? theirs!)) return
     if (ours === undefined) gone.push(theirs!)
     else if (theirs === undefined) missing.push({ id: ours.id, sentAt: ours.sentAt })
     else if (!(await isSame(sides, ours, theirs, isComplete))) wanted.push(String(ours.id))

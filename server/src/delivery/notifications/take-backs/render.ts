@@ -21,7 +21,7 @@ export interface TakeBack {
 }
 
 export type RenderedTakeBack =
-  | { readonly told: TakeBack }
+  | { readonly notice: TakeBack }
   | { readonly lapse: NotificationReason; readonly gates: readonly Gate[] }
   | 'later'
 
@@ -37,7 +37,7 @@ const close = statement(`
   and closed_at is null`)
 
 /** What it names is fixed once, so that a repeat names the same, and nothing that is under way is left behind. */
-const settle = statement(`
+const fixMessages = statement(`
   update notification_deliveries t
   set messages = case when not f.is_under_way then coalesce(t.messages, f.messages) end
   from (
@@ -65,7 +65,7 @@ const settle = statement(`
       and u.deactivated_at is null
     ) as "isActive"`)
 
-interface Settled {
+interface Fixed {
   readonly id: number
   readonly isUnderWay: boolean
   readonly messages: readonly number[]
@@ -93,14 +93,14 @@ export async function renderTakeBacks(
   const ofApp = await policies.ofApp(appId)
   const viewers = due.map((one) => viewerOf(one, ofApp))
   await database.query(close, [appId, ids, now()])
-  const [settled, unread, app] = await Promise.all([
-    readSettled(database, appId, ids),
+  const [fixed, unread, app] = await Promise.all([
+    readFixed(database, appId, ids),
     readUnreadTotals(database, appId, viewers),
     settings.of(appId),
   ])
   return new Map(
     due.map((one): [number, RenderedTakeBack] => {
-      const found = settled.get(one.id)
+      const found = fixed.get(one.id)
       const isInTime = now() < one.expiresAt
       if (found === undefined) {
         const { reason: lapse, gates } = decidedGone('event', { isInTime })
@@ -117,16 +117,12 @@ export async function renderTakeBacks(
       if (reason !== undefined) return [one.id, { lapse: reason, gates }]
       const { uid, createdAt: sentAt } = one
       const tags = found.messages.map(String)
-      return [one.id, { told: { uid, action: 'read', tags, sentAt, unread: unread.get(uid) ?? 0 } }]
+      return [one.id, { notice: { uid, action: 'read', tags, sentAt, unread: unread.get(uid) ?? 0 } }]
     }),
   )
 }
 
-async function readSettled(
-  on: Queryable,
-  appId: number,
-  ids: readonly number[],
-): Promise<ReadonlyMap<number, Settled>> {
-  const rows = await on.query<Settled>(settle, [appId, ids])
+async function readFixed(on: Queryable, appId: number, ids: readonly number[]): Promise<ReadonlyMap<number, Fixed>> {
+  const rows = await on.query<Fixed>(fixMessages, [appId, ids])
   return new Map(rows.map((row) => [row.id, row]))
 }

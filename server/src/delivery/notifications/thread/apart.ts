@@ -55,7 +55,7 @@ export function createWorkApart(options: ApartOptions): WorkApart {
   let lastId = 0
   let isStopping = false
 
-  const tell = (message: ToThread) => thread?.worker.postMessage(message)
+  const post = (message: ToThread) => thread?.worker.postMessage(message)
   const ask = (task: Task) =>
     new Promise<void>((resolve, reject) => {
       // What is left is planned and sent by others, or after the next start.
@@ -63,9 +63,9 @@ export function createWorkApart(options: ApartOptions): WorkApart {
       thread ??= begin()
       const id = ++lastId
       thread.waiting.set(id, { resolve, reject })
-      tell({ type: 'do', id, task })
+      post({ type: 'do', id, task })
     })
-  secrets.onReload(() => tell({ type: 'keys', keys: keysOf(secrets) }))
+  secrets.onReload(() => post({ type: 'keys', keys: keysOf(secrets) }))
 
   function begin(): Thread {
     const begun: Thread = { worker: startThread(options), waiting: new Map(), ended: new AbortController() }
@@ -87,16 +87,16 @@ export function createWorkApart(options: ApartOptions): WorkApart {
   return {
     plan: (appId) => ask({ plan: appId }),
     send: (provider) => ask({ send: provider }),
-    wake: (appIds) => tell({ type: 'wake', appIds }),
+    wake: (appIds) => post({ type: 'wake', appIds }),
     stop() {
       isStopping = true
-      tell({ type: 'stop' })
+      post({ type: 'stop' })
     },
     async close() {
       if (thread === undefined) return
       const { worker } = thread
       const ended = new Promise((resolve) => worker.once('exit', resolve))
-      tell({ type: 'close' })
+      post({ type: 'close' })
       await Promise.race([ended, delay(closePatienceMs, undefined, { ref: false })])
       await worker.terminate()
     },

@@ -24,15 +24,15 @@ import type { Failure, FromThread, Task, ThreadData, ToThread } from './messages
 await run(parentPort as MessagePort, workerData as ThreadData)
 
 async function run(port: MessagePort, data: ThreadData): Promise<void> {
-  const tell = (message: FromThread) => port.postMessage(message)
+  const post = (message: FromThread) => port.postMessage(message)
   const systemId = lowerThreadPriority()
-  if (systemId !== undefined) tell({ type: 'begun', systemId })
+  if (systemId !== undefined) post({ type: 'begun', systemId })
   const { config } = data
   let keys = revive(data.keys)
-  const log = createLog(config.logLevel, { write: (line) => tell({ type: 'line', line }) }, data.logged)
+  const log = createLog(config.logLevel, { write: (line) => post({ type: 'line', line }) }, data.logged)
   const tracing = await createTracing(config.tracing, {
     log,
-    counted: (outcome, count) => tell({ type: 'spans', outcome, count }),
+    counted: (outcome, count) => post({ type: 'spans', outcome, count }),
   })
   const database = openDatabase(data.connection, {
     listTimeoutMs: config.listTimeoutSeconds * 1000,
@@ -47,7 +47,7 @@ async function run(port: MessagePort, data: ThreadData): Promise<void> {
   const senders = createSenders({ log, secrets, poster: outbound.poster, endpoints: config.notifications })
   const work = createNotificationWork({
     ...{ config, log, database, secrets, settings, tracing, now: Date.now },
-    metrics: { ended: (provider, results) => tell({ type: 'ended', provider, results: results.map(statusOf) }) },
+    metrics: { ended: (provider, results) => post({ type: 'ended', provider, results: results.map(statusOf) }) },
     // Nobody who asks waits for this thread.
     demand: { count: 0 },
     notificationSettings: createNotificationSettings(database, invalidation),
@@ -69,7 +69,7 @@ async function run(port: MessagePort, data: ThreadData): Promise<void> {
         keys = revive(message.keys)
         break
       case 'echo':
-        tell({ type: 'echo' })
+        post({ type: 'echo' })
         break
       case 'stop':
         work.stop()
@@ -82,9 +82,9 @@ async function run(port: MessagePort, data: ThreadData): Promise<void> {
   async function answer(id: number, task: Task): Promise<void> {
     try {
       await perform(work, task)
-      tell({ type: 'done', id })
+      post({ type: 'done', id })
     } catch (error) {
-      tell({ type: 'done', id, error: failureOf(error) })
+      post({ type: 'done', id, error: failureOf(error) })
     }
   }
 

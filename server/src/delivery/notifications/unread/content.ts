@@ -16,7 +16,7 @@ export interface Unread {
   /** Oldest first. */
   readonly messages: readonly Message[]
   /** How many there are, listed or not. */
-  readonly told: number
+  readonly announced: number
   readonly unread: number
   /** Undefined of a one-to-one conversation. */
   readonly group: GroupRow | undefined
@@ -39,7 +39,7 @@ export function contentOf(unread: Unread): UnreadNotification {
     ...(group === undefined && last !== undefined && { senderDetails: person(last.sender) }),
     ...(group !== undefined && { groupDetails: groupOf(group) }),
   }
-  const values = { ...between, messages: { length: unread.told }, unreadMessageCount: unread.unread }
+  const values = { ...between, messages: { length: unread.announced }, unreadMessageCount: unread.unread }
   const named = (template: string) => fillLoosely(template, values)
   const [mail, sms] = [
     settings.templates[`emailSubjectTemplate${version}`],

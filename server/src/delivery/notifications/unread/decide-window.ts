@@ -12,7 +12,7 @@ export interface DecidedWindow {
   readonly reason: NotificationReason | undefined
   /** Of the newest message that it is about, else of one that it is not. */
   readonly gates: readonly Gate[]
-  readonly told: readonly WindowMessage[]
+  readonly announced: readonly WindowMessage[]
   /** The ids of what was decided so: what it is about, else what it is not. Empty where nothing was left. */
   readonly decided: readonly number[]
 }
@@ -47,13 +47,13 @@ export function decideWindow(
   const newest = decided[0]
   // All of it was deleted, or reset.
   if (newest === undefined) {
-    return { ...decidedGone('message', { isInTime: options.now < window.expiresAt }), told: [], decided: [] }
+    return { ...decidedGone('message', { isInTime: options.now < window.expiresAt }), announced: [], decided: [] }
   }
   const [last] = open
-  if (last === undefined) return { ...pick(decided), told: [], decided: decided.map(({ message }) => message.id) }
-  const reason = isAfterTold(window, last.message) ? undefined : 'ALREADY_TOLD'
+  if (last === undefined) return { ...pick(decided), announced: [], decided: decided.map(({ message }) => message.id) }
+  const reason = isAfterNotified(window, last.message) ? undefined : 'ALREADY_TOLD'
   const about = open.map(({ message }) => message)
-  return { reason, gates: last.gates, told: reason === undefined ? about : [], decided: about.map(({ id }) => id) }
+  return { reason, gates: last.gates, announced: reason === undefined ? about : [], decided: about.map(({ id }) => id) }
 }
 
 /** What is unread still says more than what was read, which is behind all. */
@@ -91,6 +91,6 @@ function mailFactsOf(window: Window, alsoSent: readonly number[], { channel, def
   }
 }
 
-function isAfterTold({ toldSentAt, toldId }: Window, { sentAt, id }: WindowMessage): boolean {
-  return sentAt > toldSentAt || (sentAt === toldSentAt && id > toldId)
+function isAfterNotified({ notifiedSentAt, notifiedId }: Window, { sentAt, id }: WindowMessage): boolean {
+  return sentAt > notifiedSentAt || (sentAt === notifiedSentAt && id > notifiedId)
 }

@@ -9,13 +9,13 @@ export interface MailBody {
 }
 
 /** Lays out the e-mails that are sent by SMTP; those of other providers have templates there. */
-export function mailBodyOf(told: UnreadNotification): MailBody {
-  const { messages, groupDetails, senderDetails, unsubscribeLink } = told
+export function mailBodyOf(notification: UnreadNotification): MailBody {
+  const { messages, groupDetails, senderDetails, unsubscribeLink } = notification
   const place = groupDetails === undefined ? `from ${senderDetails?.name ?? ''}` : `in ${groupDetails.name}`
-  const greeting = `Hello ${told.to.name},`
-  const count = `${told.unread} unread ${told.unread === 1 ? 'message' : 'messages'} ${place}`
-  const shown = messages.length < told.unread ? `${count}; these are the last ones:` : `${count}:`
-  const takesReplies = told.replyTo !== undefined
+  const greeting = `Hello ${notification.to.name},`
+  const count = `${notification.unread} unread ${notification.unread === 1 ? 'message' : 'messages'} ${place}`
+  const shown = messages.length < notification.unread ? `${count}; these are the last ones:` : `${count}:`
+  const takesReplies = notification.replyTo !== undefined
   const text = [
     ...(takesReplies ? [replyMarker] : []),
     greeting,

@@ -40,8 +40,8 @@ export interface UnreadNotification {
 }
 
 /** It with the names of the contract, as the app's own providers and templates of SendGrid are given it. */
-export function detailsOfUnread(told: UnreadNotification): Record<string, unknown> {
-  const { channel, to, messages, unread, replyTo: _, ...rest } = told
+export function detailsOfUnread(notification: UnreadNotification): Record<string, unknown> {
+  const { channel, to, messages, unread, replyTo: _, ...rest } = notification
   const { address, ...person } = to
   return {
     to: { ...person, ...(address !== undefined && { [channel === 'email' ? 'email' : 'phno']: address }) },

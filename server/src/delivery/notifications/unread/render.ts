@@ -19,14 +19,14 @@ import { type DecidedWindow, decideWindow } from './decide-window.ts'
 import { type Links, type LinksOptions, linksOf } from './links.ts'
 import { countUnread, countVisible, readWindowMessages, type WindowMessage } from './messages.ts'
 import type { UnreadNotification } from './notification.ts'
-import { closeWindows, settleWindows, type Window } from './windows.ts'
+import { closeWindows, storeDecidedWindows, type Window } from './windows.ts'
 
 export interface UnreadOptions extends RenderOptions, LinksOptions {
   readonly settings: AppSettingsStore
 }
 
 export type RenderedUnread =
-  | { readonly told: UnreadNotification }
+  | { readonly notice: UnreadNotification }
   | { readonly lapse: NotificationReason; readonly gates: readonly Gate[] }
 
 /** What one e-mail lists at most. */
@@ -35,7 +35,7 @@ const mostListed = 20
 /** A window that is to be sent. */
 interface OpenWindow {
   readonly window: Window
-  readonly told: readonly WindowMessage[]
+  readonly announced: readonly WindowMessage[]
 }
 
 /** Closes windows that are due, decides on each, and makes e-mails or SMS of what is unread now. */
@@ -70,10 +70,10 @@ export async function renderUnread(
       const decideOptions = { channel: provider.channel, app: notifications, defaults, now }
       const decided = decideWindow(window, messages.get(id) ?? [], sent, decideOptions)
       decidedAs.set(id, decided)
-      const { reason, gates, told } = decided
+      const { reason, gates, announced } = decided
       if (reason !== undefined) rendered.set(id, { lapse: reason, gates })
       else {
-        open.push({ window, told })
+        open.push({ window, announced })
         // What was tried before is among what the others know of.
         if (window.untilId === null) sentNow.set(window.uid, [...sent, window.conversation])
       }
@@ -84,7 +84,7 @@ export async function renderUnread(
     const { gates = [] } = decidedAs.get(window.id) ?? {}
     if (!shown.has(window.id)) rendered.set(window.id, { lapse: 'NOT_VISIBLE', gates: [...gates, hiddenGate] })
   }
-  await settleWindows(
+  await storeDecidedWindows(
     database,
     app.appId,
     [...windows.keys()].map((id) => ({
@@ -94,29 +94,30 @@ export async function renderUnread(
       messages: decidedAs.get(id)?.decided,
     })),
   )
-  const tell = open.filter(({ window }) => shown.has(window.id))
+  const shownOpen = open.filter(({ window }) => shown.has(window.id))
   const [unread, users, links] = await Promise.all([
     countShown(database, app.appId, shown),
     readUsers(database, app.appId, [
-      ...tell.map(({ window }) => window.uid),
+      ...shownOpen.map(({ window }) => window.uid),
       ...[...shown.values()].flatMap(({ messages: list }) => list.map(({ sender }) => sender)),
     ]),
-    readLinks(options, app, provider, tell),
+    readLinks(options, app, provider, shownOpen),
   ])
-  for (const { window, told } of tell) {
+  for (const { window, announced } of shownOpen) {
     const { messages: list, group, narrowed } = shown.get(window.id) as Shown
     const count = unread.get(window.id) ?? 0
     const content = contentOf({
       ...{ channel: provider.channel, uid: window.uid, messages: list, group, users },
       address: window.address === 'stored' ? (window.contact ?? undefined) : undefined,
       // What is not listed may be hidden from them, so that the count alone tells of it.
-      told: told.length > mostListed ? Math.max(narrowed ? list.length : told.length, count) : list.length,
+      announced:
+        announced.length > mostListed ? Math.max(narrowed ? list.length : announced.length, count) : list.length,
       unread: Math.max(count, list.length),
       settings: notifications.settings,
       isPrivate: privacyOf(notifications, window.preferences ?? {}).value,
       smsMaxSegments: defaults.smsMaxSegments,
     })
-    rendered.set(window.id, { told: { ...content, ...links.get(window.id) } })
+    rendered.set(window.id, { notice: { ...content, ...links.get(window.id) } })
   }
   return rendered
 }
@@ -136,7 +137,7 @@ async function show(
   open: readonly OpenWindow[],
 ): Promise<ReadonlyMap<number, Shown>> {
   if (open.length === 0) return new Map()
-  const listed = new Map(open.map(({ window, told }) => [window.id, told.slice(0, mostListed).reverse()]))
+  const listed = new Map(open.map(({ window, announced }) => [window.id, announced.slice(0, mostListed).reverse()]))
   const [stored, groups, ofRoles] = await Promise.all([
     readMessages(
       database,
@@ -161,13 +162,13 @@ async function show(
       const row = stored.get(id)
       return row === undefined || row.deletedAt !== null || isHeld(row) ? [] : [row]
     })
-    const isDoubtful = hidesByRole(viewer) || (group !== undefined && group.permissionsVersion !== 0)
-    const visible = isDoubtful ? await readVisible(database, appId, viewer, own) : undefined
+    const mayHide = hidesByRole(viewer) || (group !== undefined && group.permissionsVersion !== 0)
+    const visible = mayHide ? await readVisible(database, appId, viewer, own) : undefined
     const seen = own.filter(({ id }) => visible?.has(id) ?? true)
     if (seen.length === 0 || (window.kind === 'group' && group === undefined)) continue
     shown.set(window.id, {
       messages: seen.map(({ id }) => messages.get(id) as Message),
-      ...{ group, narrowed: isDoubtful ? viewer : undefined },
+      ...{ group, narrowed: mayHide ? viewer : undefined },
     })
   }
   return shown
@@ -192,10 +193,10 @@ async function readLinks(
   options: UnreadOptions,
   app: App,
   provider: ProviderRow & { readonly channel: UnreadChannel },
-  tell: readonly OpenWindow[],
+  shownOpen: readonly OpenWindow[],
 ): Promise<ReadonlyMap<number, Links>> {
   const links = await Promise.all(
-    tell.map(async ({ window: { id, uid, conversation } }) => {
+    shownOpen.map(async ({ window: { id, uid, conversation } }) => {
       const of = { appId: app.appId, uid, channel: provider.channel, conversation }
       return [id, await linksOf(options, provider, of, options.now())] as const
     }),

@@ -32,20 +32,21 @@ export function createUnreadSenders(endpoints: NotificationEndpoints, poster: Po
   const kinds: Readonly<Record<string, (app: App, target: unknown) => Sender<UnreadNotification> | undefined>> = {
     custom: (app, target) => ({
       width: 10,
-      send: (sending, told) => sendCustom(poster, app, target as WebhookTarget, sending, payloadOfUnread(told)),
+      send: (sending, notification) =>
+        sendCustom(poster, app, target as WebhookTarget, sending, payloadOfUnread(notification)),
     }),
     sendgrid: (_, target) => ({
       width: 16,
-      send: ({ id }, told) => sendGrid.send(target as SendGridTarget, id, told),
+      send: ({ id }, notification) => sendGrid.send(target as SendGridTarget, id, notification),
     }),
     twilio: (_, target) => ({
       width: 10,
-      send: ({ expiresAt }, told) => twilio.send(target as TwilioTarget, expiresAt, told),
+      send: ({ expiresAt }, notification) => twilio.send(target as TwilioTarget, expiresAt, notification),
     }),
     smtp: (app) =>
       smtp === undefined
         ? withoutMailServer
-        : { width: smtpConnections, send: ({ id }, told) => smtp.send(app, id, told) },
+        : { width: smtpConnections, send: ({ id }, notification) => smtp.send(app, id, notification) },
   }
   return {
     of(app, kind, target) {

@@ -32,8 +32,8 @@ export interface Window {
   /** What was sent lately, as the key of its conversation and the time, epoch milliseconds. */
   readonly sent: ReadonlyArray<readonly [conversation: number, at: number]>
   /** The last message of this conversation that an earlier window was about; 0 where none was. */
-  readonly toldSentAt: number
-  readonly toldId: number
+  readonly notifiedSentAt: number
+  readonly notifiedId: number
   /** The last message that it may be about; null where it has not been looked at yet. */
   readonly untilId: number | null
 }
@@ -56,7 +56,7 @@ const select = statement(`
     p.preferences, p.timezone, mu.uid is not null as "isMuted", mu.until as "mutedUntil", ${addressSql} as address,
     case t.channel when 'email' then k.email else k.phone end as contact,
     ${unsubscribedSql('t.uid', 't.channel', 't.conversation')} as "isUnsubscribed",
-    coalesce(told.sent_at, 0) as "toldSentAt", coalesce(told.id, 0) as "toldId",
+    coalesce(notified.sent_at, 0) as "notifiedSentAt", coalesce(notified.id, 0) as "notifiedId",
     array(
       select json_build_array(o.conversation, o.closed_at)
       from notification_deliveries o
@@ -95,7 +95,7 @@ const select = statement(`
     and o.id <> t.id
     order by o.until_sent_at desc, o.until_id desc
     limit 1
-  ) told on true`)
+  ) notified on true`)
 
 /**
  * Closes windows, and reads what decides whether they are sent. Whatever is planned after they are closed opens the next
@@ -114,7 +114,7 @@ export async function closeWindows(
 }
 
 /** How a window was decided, and the last message that it may be about from now on, whenever it is tried again. */
-export interface Settled {
+export interface DecidedWindow {
   readonly id: number
   readonly until: { readonly sentAt: number; readonly id: number } | undefined
   readonly gates: readonly Gate[] | undefined
@@ -122,7 +122,7 @@ export interface Settled {
   readonly messages: readonly number[] | undefined
 }
 
-const settle = statement(`
+const storeDecided = statement(`
   update notification_deliveries d
   set until_sent_at = coalesce(d.until_sent_at, w.until_sent_at),
     until_id = coalesce(d.until_id, w.until_id),
@@ -137,10 +137,14 @@ const settle = statement(`
   and d.status = 'pending'`)
 
 /** Before anything is sent, so that a repeat is about the same messages. */
-export async function settleWindows(on: Queryable, appId: number, settled: readonly Settled[]): Promise<void> {
-  if (settled.length === 0) return
-  const rows = settled.map(({ id, until, gates, messages }) => ({
+export async function storeDecidedWindows(
+  on: Queryable,
+  appId: number,
+  decided: readonly DecidedWindow[],
+): Promise<void> {
+  if (decided.length === 0) return
+  const rows = decided.map(({ id, until, gates, messages }) => ({
     ...{ id, until_sent_at: until?.sentAt, until_id: until?.id, gates: gates?.map(storedGate), messages },
   }))
-  await on.query(settle, [appId, settled.map(({ id }) => id), JSON.stringify(rows)])
+  await on.query(storeDecided, [appId, decided.map(({ id }) => id), JSON.stringify(rows)])
 }

@@ -19,7 +19,7 @@ import type { HistoryOf } from './history.ts'
  */
 
 /** What a statement is told of those whom it tells of, by kind of conversation. */
-export interface KnownSides {
+export interface KnownParties {
   /** The revision at which the viewer is remembered, 0 where they are not; null where nothing is wanted of them. */
   readonly viewer: number | null
   /** The same of the other user. Of a group anything but null wants the rows of all who wrote. */
@@ -27,21 +27,21 @@ export interface KnownSides {
 }
 
 /** Nothing is wanted of anybody. */
-export const nobodyWanted: KnownSides = { viewer: null, other: null }
+export const nobodyWanted: KnownParties = { viewer: null, other: null }
 
-/** What is remembered of the two sides of a history. */
-export function knownSides(
+/** What is remembered of the two parties of a history. */
+export function knownParties(
   entities: EntityCache,
   appId: number,
   { uid, revision }: RecalledActor,
   { kind, first, second }: HistoryOf,
-): KnownSides {
+): KnownParties {
   if (kind === 'group') return { viewer: revision, other: entities.missesMany ? 0 : null }
   return { viewer: revision, other: entities.revisionOf(appId, first === uid ? second : first) }
 }
 
 /** What the statement of a page tells of them. */
-export interface FoundSides {
+export interface FoundParties {
   /** Absent: there is no such user. */
   readonly viewer: RevisedUser | undefined
   /** The other user, or the group, of which there is no more than the revision. */
@@ -49,7 +49,7 @@ export interface FoundSides {
   /** The other user has blocked the viewer, or the viewer is a member of the group. */
   readonly isRelated: boolean
   /** Of a group: those who wrote the messages, and whether they have blocked the viewer. */
-  readonly senders: ReadonlyArray<readonly [uid: string, told: RevisedUser, isBlocker: boolean]>
+  readonly senders: ReadonlyArray<readonly [uid: string, revised: RevisedUser, isBlocker: boolean]>
 }
 
 const betweenUsers = '\x1e'
@@ -58,11 +58,11 @@ const betweenFacts = '\x1f'
 const otherUser = 'case when w.first = w.viewer then w.second else w.first end'
 const viewer = `coalesce(${revisedUserOfSql('$1', 'w.viewer', 'w.viewer_known')}, '')`
 
-const sidesOfUser = `concat_ws(E'\\x1f', ${viewer},
+const partiesOfUser = `concat_ws(E'\\x1f', ${viewer},
     coalesce(${revisedUserOfSql('$1', otherUser, 'w.other_known')}, ''),
     (select 1 from blocks b where b.app_id = $1 and b.blocker = ${otherUser} and b.blocked = w.viewer))`
 
-const sidesOfGroup = `concat_ws(E'\\x1e',
+const partiesOfGroup = `concat_ws(E'\\x1e',
     concat_ws(E'\\x1f', ${viewer},
       coalesce((select g.revision from groups g where g.app_id = $1 and g.guid = w.first)::text, ''),
       (select 1 from group_members gm where gm.app_id = $1 and gm.guid = w.first and gm.uid = w.viewer)),
@@ -75,14 +75,14 @@ const sidesOfGroup = `concat_ws(E'\\x1e',
     ))`
 
 /**
- * A column of the page `p` that is wanted as `w`, with what is known (`KnownSides`) as `viewer_known` and `other_known`, and
- * with the app as `$1`. `readSides` reads it.
+ * A column of the page `p` that is wanted as `w`, with what is known (`KnownParties`) as `viewer_known` and `other_known`, and
+ * with the app as `$1`. `readParties` reads it.
  */
-export function selectSides(kind: ConversationKind): Fragment {
-  return sql.raw(kind === 'user' ? sidesOfUser : sidesOfGroup)
+export function selectParties(kind: ConversationKind): Fragment {
+  return sql.raw(kind === 'user' ? partiesOfUser : partiesOfGroup)
 }
 
-export function readSides(text: string): FoundSides {
+export function readParties(text: string): FoundParties {
   const [ends = '', ...senders] = text.split(betweenUsers)
   const [viewer = '', other = '', related] = ends.split(betweenFacts)
   return {
@@ -90,8 +90,8 @@ export function readSides(text: string): FoundSides {
     other: other === '' ? undefined : readRevised(other),
     isRelated: related !== undefined,
     senders: senders.map((sender) => {
-      const [uid = '', told = '', blocks] = sender.split(betweenFacts)
-      return [uid, readRevised(told), blocks !== undefined] as const
+      const [uid = '', revised = '', blocks] = sender.split(betweenFacts)
+      return [uid, readRevised(revised), blocks !== undefined] as const
     }),
   }
 }
@@ -100,17 +100,17 @@ export function readSides(text: string): FoundSides {
  * Those whom a page shows to a viewer; undefined where the page may be refused to them, or something of it hidden: whoever reads
  * all of it says which.
  */
-export async function recallSides(
+export async function recallParties(
   entities: EntityCache,
   appId: number,
   viewer: ConfirmedActor,
   history: HistoryOf,
-  sides: FoundSides,
+  parties: FoundParties,
 ): Promise<KnownEntities | undefined> {
-  if (sides.other === undefined) return undefined
+  if (parties.other === undefined) return undefined
   return history.kind === 'user'
-    ? recallPair(entities, appId, viewer, history, sides, sides.other)
-    : recallGroup(entities, appId, viewer, history, sides, sides.other.revision)
+    ? recallPair(entities, appId, viewer, history, parties, parties.other)
+    : recallGroup(entities, appId, viewer, history, parties, parties.other.revision)
 }
 
 async function recallPair(
@@ -118,11 +118,11 @@ async function recallPair(
   appId: number,
   { row, known }: ConfirmedActor,
   { first, second }: HistoryOf,
-  { isRelated }: FoundSides,
-  told: RevisedUser,
+  { isRelated }: FoundParties,
+  revised: RevisedUser,
 ): Promise<KnownEntities | undefined> {
   const otherUid = first === row.uid ? second : first
-  const read = entities.user(appId, otherUid, told)
+  const read = entities.user(appId, otherUid, revised)
   const other = read instanceof Promise ? await read : read
   if (other.row === undefined) return undefined
   return {
@@ -143,14 +143,14 @@ async function recallGroup(
   appId: number,
   { row: { uid }, known }: ConfirmedActor,
   { first: guid }: HistoryOf,
-  { isRelated: isMember, senders }: FoundSides,
+  { isRelated: isMember, senders }: FoundParties,
   revision: number,
 ): Promise<KnownEntities | undefined> {
   const group = await entities.group(appId, guid, revision)
   // Where permissions were ever set, they may hide something.
   if (!isMember || group.row === undefined || group.row.permissionsVersion !== 0) return undefined
   const others = senders.filter(([sender]) => sender !== uid)
-  const read = await whenAllKnown(others.map(([sender, told]) => entities.user(appId, sender, told)))
+  const read = await whenAllKnown(others.map(([sender, revised]) => entities.user(appId, sender, revised)))
   const users = new Map([[uid, known]])
   for (const [i, [sender]] of others.entries()) users.set(sender, read[i] as KnownEntity<UserRow>)
   const rows = [...users.values()].flatMap(({ row }) => row ?? [])

@@ -9,7 +9,7 @@ import type { Remote } from './remote.ts'
 import { sendRecords } from './send-records.ts'
 import { type MoveState, sourceFiles } from './state.ts'
 
-export interface Settling {
+export interface Carrying {
   readonly target: Remote
   readonly folder: string
   readonly state: MoveState
@@ -22,8 +22,8 @@ export interface Settling {
 const refusals = [400, 403, 404, 409]
 
 /** Makes roles with their permissions and restricted features, which users of the import need. Can be repeated. */
-export async function settleRoles(settling: Settling): Promise<void> {
-  const { target, folder, notices, counts } = settling
+export async function carryRoles(carrying: Carrying): Promise<void> {
+  const { target, folder, notices, counts } = carrying
   for await (const { role: listed, permissions, restricted } of readLines(path.join(folder, sourceFiles.roles))) {
     const { role, name, description, metadata, settings } = listed as JsonRecord
     const at = `/roles/${encodeURIComponent(String(role))}`
@@ -32,7 +32,7 @@ export async function settleRoles(settling: Settling): Promise<void> {
     const made = await target.send('POST', '/roles', body, { expected: refusals })
     if (made.status !== 200)
       await target.send('PUT', at, { name, description, metadata, settings }, { expected: refusals })
-    await settlePermissions(settling, `${at}/permissions`, permissions as JsonRecord, String(role))
+    await carryPermissions(carrying, `${at}/permissions`, permissions as JsonRecord, String(role))
     const features = restricted as string[]
     if (features.length > 0) {
       const answer = await target.send(
@@ -47,7 +47,7 @@ export async function settleRoles(settling: Settling): Promise<void> {
   }
 }
 
-async function settlePermissions({ target, notices }: Settling, at: string, permissions: JsonRecord, of: string) {
+async function carryPermissions({ target, notices }: Carrying, at: string, permissions: JsonRecord, of: string) {
   if (Object.keys(permissions).length === 0) return
   const { body } = await target.send('PUT', at, { permissions }, { expected: refusals })
   noteFailures(body, (key, why) => notices.add('permission-refused', `${of} ${key}: ${why}`))
@@ -67,18 +67,18 @@ function noteFailures(body: JsonRecord, note: (key: string, why: string) => void
  * conversations, saved messages, threads that they follow, notifications, auth tokens, API keys. Can be repeated.
  * @param idOf the id in the target of a message of the source; undefined where it is not there
  */
-export async function settleRest(settling: Settling, idOf: (id: string) => string | undefined): Promise<void> {
-  const { target, folder, notices, counts } = settling
+export async function carryRest(carrying: Carrying, idOf: (id: string) => string | undefined): Promise<void> {
+  const { target, folder, notices, counts } = carrying
   for await (const { kind, guid, scope, permissions } of readLines(path.join(folder, sourceFiles.rooms))) {
     if (kind !== 'scopePermissions') continue
     const at = `/groups/${encodeURIComponent(String(guid))}/scopes/${scope}/permissions`
-    await settlePermissions(settling, at, permissions as JsonRecord, `${guid} ${scope}`)
+    await carryPermissions(carrying, at, permissions as JsonRecord, `${guid} ${scope}`)
     counts.scopePermissions = (counts.scopePermissions ?? 0) + 1
   }
   for await (const { kind, uid } of readLines(path.join(folder, sourceFiles.people)))
     if (kind === 'refused') notices.add('list-refused', String(uid))
-  await settleNotifications(settling)
-  await forEach(inBatches(recordsOf(folder, idOf)), settling.concurrency, (records) => importRecords(settling, records))
+  await carryNotifications(carrying)
+  await forEach(inBatches(recordsOf(folder, idOf)), carrying.concurrency, (records) => importRecords(carrying, records))
   for await (const { kind, rows } of readLines(path.join(folder, sourceFiles.app))) {
     if (kind !== 'pinnedConversations' || !Array.isArray(rows) || rows.length === 0) continue
     const groups = rows.filter(({ conversationType }) => conversationType === 'group')
@@ -97,8 +97,8 @@ export async function settleRest(settling: Settling, idOf: (id: string) => strin
 }
 
 /** Sets what the app and its users chose about notifications. Can be repeated. */
-async function settleNotifications(settling: Settling): Promise<void> {
-  const { target, folder, notices, counts } = settling
+async function carryNotifications(carrying: Carrying): Promise<void> {
+  const { target, folder, notices, counts } = carrying
   const act: Doing = async (method, path, body, as) => {
     const answer = await target.send(method, path, body, { expected: refusals, ...(as !== undefined && { as }) })
     if (answer.status !== 200) notices.add('notification-refused', `${as ?? path}: ${errorOf(answer.body).code}`)
@@ -113,7 +113,7 @@ async function settleNotifications(settling: Settling): Promise<void> {
     for await (const { kind, uid, row } of readLines(path.join(folder, sourceFiles.people)))
       if (kind === 'notifications' && isJsonObject(row)) yield { uid: String(uid), row }
   }
-  await forEach(chosen(), settling.concurrency, async ({ uid, row }) => {
+  await forEach(chosen(), carrying.concurrency, async ({ uid, row }) => {
     const there = await readNotifications(target, uid)
     if (there !== undefined && (await bringNotifications(uid, row, there, act, false)))
       counts['notifications of users'] = (counts['notifications of users'] ?? 0) + 1
@@ -231,7 +231,7 @@ async function* inBatches(records: AsyncIterable<JsonRecord>): AsyncGenerator<Js
   if (batch.length > 0) yield batch
 }
 
-async function importRecords({ target, notices, counts }: Settling, records: JsonRecord[]): Promise<void> {
+async function importRecords({ target, notices, counts }: Carrying, records: JsonRecord[]): Promise<void> {
   await takeRecords(target, records, notices, (name) => {
     counts[name] = (counts[name] ?? 0) + 1
   })

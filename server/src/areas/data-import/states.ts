@@ -7,7 +7,7 @@ import * as errors from './errors.ts'
 import { conversationName, type Known, type NamedMessage } from './named.ts'
 import { type Failure, refuse } from './outcomes.ts'
 
-type Side = Extract<ImportOther, { kind: 'conversation' }>
+type StateRecord = Extract<ImportOther, { kind: 'conversation' }>
 
 /** One user's state of a conversation, as far as imports write it. */
 interface State {
@@ -62,15 +62,15 @@ const later = (a: Position, b: Position) => (isBefore(a, b) ? b : a)
 const at = ({ sentAt, id }: NamedMessage): Position => ({ sentAt, id })
 
 /**
- * Writes what a record tells of a user's side of a conversation, under its lock: marks with the steps of their staircases,
+ * Writes what a record tells of a user's state of a conversation, under its lock: marks with the steps of their staircases,
  * the unread pointer, a reset, the place from which they are in it.
  * @returns why not: they have no part in such a conversation, a message is not in it, or all of it is there already
  */
-export async function writeSide(tx: Transaction, known: Known, record: Side): Promise<Failure | undefined> {
+export async function writeState(tx: Transaction, known: Known, record: StateRecord): Promise<Failure | undefined> {
   const uid = record.uid.toLowerCase()
   const conversation = known.conversations.get(conversationName(record))
   const [state] = conversation === undefined ? [] : await tx.query<State>(select, [known.appId, uid, conversation])
-  if (conversation === undefined || state === undefined) return refuse(errors.noSide(record))
+  if (conversation === undefined || state === undefined) return refuse(errors.noState(record))
 
   const places = {} as Record<'delivered' | 'read' | 'unreadFrom' | 'reset' | 'joined', NamedMessage | undefined>
   for (const name of ['delivered', 'read', 'unreadFrom', 'reset', 'joined'] as const) {
@@ -79,7 +79,7 @@ export async function writeSide(tx: Transaction, known: Known, record: Side): Pr
     places[name] = known.message(place)
     if (places[name]?.conversation !== conversation) return refuse(errors.noSuchMessage(place, name))
   }
-  const changed = changeSide(state, record, places)
+  const changed = changeState(state, record, places)
   if (JSON.stringify(changed) === JSON.stringify(state)) return refuse(errors.othersExist(record.kind))
   await tx.query(write, [
     ...[known.appId, uid, conversation],
@@ -94,9 +94,9 @@ export async function writeSide(tx: Transaction, known: Known, record: Side): Pr
   return undefined
 }
 
-function changeSide(
+function changeState(
   state: State,
-  record: Side,
+  record: StateRecord,
   { delivered, read, unreadFrom, reset, joined }: Record<string, NamedMessage | undefined>,
 ): State {
   const isRead = read === undefined ? state.read : later(state.read, at(read))
@@ -126,7 +126,7 @@ async function addSteps(
   uid: string,
   conversation: number,
   state: State,
-  record: Side,
+  record: StateRecord,
   { delivered, read }: Record<string, NamedMessage | undefined>,
 ): Promise<void> {
   const readAt = read && (readOptionalTime(record.read?.at) ?? read.sentAt)

@@ -21,7 +21,7 @@ import { type Applied, applyLedger } from './ledger/apply.ts'
 import type { LedgerEntry } from './ledger/places.ts'
 
 /** What was done to a database that was brought back, before anybody is served. */
-export interface Settled {
+export interface Finished {
   /** What the ledger had done again, by kind. */
   readonly applied: Applied
   /** What waits for an operator (`parley held`). */
@@ -134,7 +134,7 @@ export async function resumeJobs(on: Queryable): Promise<void> {
  * erased or revoked since is so again, and clients and back ends see that they must begin anew.
  * @param sequences where they stood at the end of the backup; those that it does not have: where they stand
  */
-export async function settle(
+export async function finish(
   client: pg.ClientBase,
   {
     connection,
@@ -147,7 +147,7 @@ export async function settle(
     readonly entries: readonly LedgerEntry[]
     readonly masterKey: string | undefined
   },
-): Promise<Settled> {
+): Promise<Finished> {
   await moveOn(client, sequences, entries)
   const log = createLog('silent')
   const database = openDatabase(connection)

@@ -1,29 +1,29 @@
 import { digest } from './digest.ts'
 import type { Outgoing } from './records.ts'
 
-export interface LaneOptions {
-  /** Lanes, each with at most one batch under way. */
+export interface PartitionOptions {
+  /** Partitions, each with at most one batch under way. */
   readonly count: number
   readonly batchRecords: number
   readonly batchBytes: number
-  /** Bytes of records that may wait over all lanes before `add` asks the reader to pause. */
+  /** Bytes of records that may wait over all partitions before `add` asks the reader to pause. */
   readonly bufferBytes: number
-  /** Sends one batch. What it throws ends all lanes. */
+  /** Sends one batch. What it throws ends all partitions. */
   readonly send: (batch: readonly Outgoing[]) => Promise<void>
-  /** Ends all lanes as soon as the batches under way are through; what waits is not sent. */
+  /** Ends all partitions as soon as the batches under way are through; what waits is not sent. */
   readonly signal: AbortSignal
 }
 
-export interface Lanes {
-  /** Puts a record at the end of its lane. A promise asks the caller to wait for room. */
+export interface Partitions {
+  /** Puts a record at the end of its partition. A promise asks the caller to wait for room. */
   add(record: Outgoing): Promise<void> | undefined
   /** True once a batch failed for good: nothing more will be sent. */
   readonly failed: boolean
-  /** Waits until everything added is sent, or the lanes have ended. @throws what `send` threw. */
+  /** Waits until everything added is sent, or the partitions have ended. @throws what `send` threw. */
   finish(): Promise<void>
 }
 
-interface Lane {
+interface Partition {
   /** By sequence, the one that has waited longest first. */
   readonly waiting: Map<string, Outgoing[]>
   count: number
@@ -35,12 +35,12 @@ interface Lane {
 const overhead = 300
 
 /**
- * Spreads records over lanes that send in parallel. Records of one sequence share a lane and keep their order there,
- * since a lane sends its next batch only when the one before is answered. Those that wait go together: a conversation
+ * Spreads records over partitions that send in parallel. Records of one sequence share a partition and keep their order there,
+ * since a partition sends its next batch only when the one before is answered. Those that wait go together: a conversation
  * costs the service as much for one message as for ten.
  */
-export function openLanes(options: LaneOptions): Lanes {
-  const lanes: Lane[] = Array.from({ length: options.count }, () => ({
+export function openPartitions(options: PartitionOptions): Partitions {
+  const partitions: Partition[] = Array.from({ length: options.count }, () => ({
     ...{ waiting: new Map(), count: 0, bytes: 0 },
     wake: () => undefined,
   }))
@@ -51,7 +51,7 @@ export function openLanes(options: LaneOptions): Lanes {
 
   const hasEnded = () => failure !== undefined || options.signal.aborted
   const wakeAll = () => {
-    for (const lane of lanes) lane.wake()
+    for (const partition of partitions) partition.wake()
   }
   const endWaiting = () => {
     makeRoom?.()
@@ -60,16 +60,16 @@ export function openLanes(options: LaneOptions): Lanes {
   }
   options.signal.addEventListener('abort', endWaiting)
 
-  /** Batches are sent full, unless no more comes, or the reader is waiting for other lanes to get on. */
-  const isDue = (lane: Lane) =>
-    lane.count >= options.batchRecords ||
-    lane.bytes >= options.batchBytes ||
-    (lane.count > 0 && (ended || makeRoom !== undefined))
+  /** Batches are sent full, unless no more comes, or the reader is waiting for other partitions to get on. */
+  const isDue = (partition: Partition) =>
+    partition.count >= options.batchRecords ||
+    partition.bytes >= options.batchBytes ||
+    (partition.count > 0 && (ended || makeRoom !== undefined))
 
-  const run = async (lane: Lane) => {
+  const run = async (partition: Partition) => {
     while (!hasEnded()) {
-      if (isDue(lane)) {
-        const batch = takeBatch(lane, options)
+      if (isDue(partition)) {
+        const batch = takeBatch(partition, options)
         try {
           await options.send(batch)
         } catch (error) {
@@ -82,21 +82,21 @@ export function openLanes(options: LaneOptions): Lanes {
           makeRoom = undefined
         }
       } else if (ended) return
-      else await new Promise<void>((resolve) => Object.assign(lane, { wake: resolve }))
+      else await new Promise<void>((resolve) => Object.assign(partition, { wake: resolve }))
     }
   }
-  const running = lanes.map(run)
+  const running = partitions.map(run)
 
   return {
     add(record) {
-      const lane = lanes[digest(record.sequence)[1] % lanes.length]!
-      const sequence = lane.waiting.get(record.sequence)
-      if (sequence === undefined) lane.waiting.set(record.sequence, [record])
+      const partition = partitions[digest(record.sequence)[1] % partitions.length]!
+      const sequence = partition.waiting.get(record.sequence)
+      if (sequence === undefined) partition.waiting.set(record.sequence, [record])
       else sequence.push(record)
-      lane.count += 1
-      lane.bytes += record.bytes
+      partition.count += 1
+      partition.bytes += record.bytes
       buffered += record.bytes + overhead
-      if (isDue(lane)) lane.wake()
+      if (isDue(partition)) partition.wake()
       if (buffered < options.bufferBytes || hasEnded()) return undefined
       const room = new Promise<void>((resolve) => {
         makeRoom = resolve
@@ -121,7 +121,7 @@ export function openLanes(options: LaneOptions): Lanes {
  * Takes what fits into one request, sequence by sequence. A repeated id waits for the next one: the answers to a request
  * go by id.
  */
-function takeBatch(lane: Lane, { batchRecords, batchBytes }: LaneOptions): Outgoing[] {
+function takeBatch(partition: Partition, { batchRecords, batchBytes }: PartitionOptions): Outgoing[] {
   const batch: Outgoing[] = []
   const keys = new Set<string>()
   let bytes = 0
@@ -131,7 +131,7 @@ function takeBatch(lane: Lane, { batchRecords, batchBytes }: LaneOptions): Outgo
     (batch.length === 0 || bytes + record.bytes + 1 <= batchBytes) &&
     !keys.has(record.key)
 
-  for (const [sequence, records] of lane.waiting) {
+  for (const [sequence, records] of partition.waiting) {
     let taken = 0
     for (const record of records) {
       if (!fits(record)) break
@@ -142,12 +142,12 @@ function takeBatch(lane: Lane, { batchRecords, batchBytes }: LaneOptions): Outgo
     }
     if (taken < records.length) {
       // It keeps its place.
-      lane.waiting.set(sequence, records.slice(taken))
+      partition.waiting.set(sequence, records.slice(taken))
       break
     }
-    lane.waiting.delete(sequence)
+    partition.waiting.delete(sequence)
   }
-  lane.count -= batch.length
-  lane.bytes -= bytes - batch.length
+  partition.count -= batch.length
+  partition.bytes -= bytes - batch.length
   return batch
 }

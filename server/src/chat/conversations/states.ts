@@ -2,11 +2,11 @@ import { sql } from 'kysely'
 import type { Fragment } from '../../store/statement.ts'
 
 /*
- * The sides `s` of a user with their conversations `c`, as what follows `from` in a query. Both ways give the same; which is
+ * The states `s` of a user with their conversations `c`, as what follows `from` in a query. Both ways give the same; which is
  * the shorter depends on how many there are.
  */
 
-/** Whose sides they are, as SQL. */
+/** Whose states they are, as SQL. */
 export interface Whose {
   readonly app: Fragment
   readonly viewer: Fragment
