@@ -121,7 +121,7 @@ function reactionsOf(listed: readonly unknown[]): Record<string, unknown[]> | un
   return { ...given }
 }
 
-/** The id of the message that an action message tells of. */
+/** The id of the message that an action message is about. */
 function subjectOf({ category, type }: JsonRecord, data: JsonRecord): string | undefined {
   if (category !== 'action' || type !== 'message') return undefined
   const { entities } = data as { entities?: { on?: { entity?: { id?: unknown } } } }

@@ -259,7 +259,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   const adminHttp = isApart ? await buildHttpServer(context, served, options.tls, 'admin') : undefined
   const metricsHttp = buildMetricsServer(context)
   sockets.attach(http)
-  // While sockets are told to connect again, requests are still answered; the server would wait for ever on open ones.
+  // While sockets are asked to connect again, requests are still answered; the server would wait for ever on open ones.
   http.addHook('preClose', () => sockets.drain())
   sockets.start()
   const remote =
@@ -281,7 +281,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
       // Ending a backup takes a while: meanwhile the rest ends, too.
       const backing = backups?.stop()
       context.changes.stop()
-      // Together: while one waits for its clients, those of the others are told.
+      // Together: while one waits for its clients, those of the others are notified.
       await Promise.all([http.close(), adminHttp?.close(), metricsHttp?.close()])
       await removals.stop()
       await ledger?.stop()

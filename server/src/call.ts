@@ -55,7 +55,7 @@ export interface RecalledActor {
   readonly policy: RolePolicy | undefined
   /**
    * Who they are now.
-   * @param told what a statement has returned about them; undefined: it found no such user
+   * @param current what a statement has returned about them; undefined: it found no such user
    * @returns undefined where they may not make the call
    */
   confirm(current: RevisedUser | undefined): Promise<ConfirmedActor | undefined>

@@ -91,7 +91,7 @@ export interface Context {
   readonly media: MediaLibrary
   /** Addresses of those files that expire, where an app wants that. */
   readonly fileLinks: FileLinks
-  /** Tells what happened. */
+  /** Publishes what happened. */
   readonly events: Events
   /** Has operators wait until something happens. */
   readonly changes: ChangeWatch
@@ -109,8 +109,8 @@ export interface Context {
   readonly notifications: NotificationDelivery
   /** What several processes share; absent where there is one. */
   readonly redis: RedisLink | undefined
-  /** Tells a collector what becomes of requests; absent: none is told. */
+  /** Sends a collector what becomes of requests; absent: there is none. */
   readonly tracing: Tracing | undefined
-  /** The request that is being answered, where it is told of. */
+  /** The request that is being answered, where it is traced. */
   readonly span: Span | undefined
 }

@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { version } from './version.ts'
 
-/** Requests that came in, and events that open sockets were told of, since the start. */
+/** Requests that came in, and events that open sockets were notified of, since the start. */
 export interface Demand {
   count: number
 }

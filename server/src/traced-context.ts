@@ -7,8 +7,8 @@ import type { Span } from './tracing/tracing.ts'
 type Own = Partial<Pick<Context, 'database' | 'audit'>>
 
 /**
- * What the areas are given for a piece of work. Where it is told of, its statements are parts of it, and its events lead back to it.
- * Both are made in one place, and so have one shape: with a second one, the first request that is told of would have the engine
+ * What the areas are given for a piece of work. Where it is traced, its statements are parts of it, and its events lead back to it.
+ * Both are made in one place, and so have one shape: with a second one, the first request that is traced would have the engine
  * throw away much of what it has compiled for the others. All that is set here is in `context` before: to add something to a copy
  * takes forty times as long as to copy it.
  */

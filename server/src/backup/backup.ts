@@ -42,7 +42,7 @@ export interface BackupOptions {
   /** Left out: as fast as it goes. `place` is best opened with it, too. */
   readonly pace?: Pace
   readonly onProgress?: (progress: Progress) => void
-  /** Told of what does not keep it from being whole. */
+  /** Called with what does not keep it from being whole. */
   readonly onWarning?: (text: string) => void
   /** Ends it; what was written of it is removed. */
   readonly signal?: AbortSignal

@@ -1,4 +1,4 @@
-/** Tells how far a command is, on standard error: on a terminal in one line that changes, else in a line now and then. */
+/** Shows how far a command is, on standard error: on a terminal in one line that changes, else in a line now and then. */
 export interface ProgressLine {
   show(text: string): void
   /** What was shown last stands, and the line ends. */

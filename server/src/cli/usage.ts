@@ -2,7 +2,7 @@
 export class UsageError extends Error {}
 
 /**
- * Runs a command, and tells what went wrong.
+ * Runs a command, and says what went wrong.
  * @returns the exit code: what the work gives, 1 when it failed, 2 when the command was called wrongly
  */
 export async function runCommandLine(name: string, help: string, work: () => Promise<number>): Promise<number> {

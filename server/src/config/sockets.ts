@@ -14,7 +14,7 @@ export interface SocketSettings {
   readonly perUser: number
   /** Sockets a second that are let in while the process is busy; more while it has time. */
   readonly loginsPerSecond: number
-  /** Over which a stopping service tells its sockets to connect again. */
+  /** Over which a stopping service asks its sockets to connect again. */
   readonly drainMs: number
 }
 

@@ -15,9 +15,9 @@ export interface TracingSettings {
   readonly maxWaiting: number
 }
 
-/** Which traces are told of. */
+/** Which traces are sampled. */
 export interface Sampling {
-  /** Whether a trace that a caller has begun is told of as the caller says. */
+  /** Whether a trace that a caller has begun is sampled as the caller says. */
   readonly followsParent: boolean
   /** The share of the others, from 0 to 1. */
   readonly ratio: number

@@ -2,7 +2,7 @@ import type { Span } from '../tracing/tracing.ts'
 import type { Events } from './index.ts'
 import type { BusEvent } from './types.ts'
 
-/** The same events; what is raised leads back to a piece of work that is told of, wherever it is heard of. */
+/** The same events; what is raised leads back to a piece of work that is traced, wherever it is heard of. */
 export function tracedEvents(events: Events, { traceparent }: Span): Events {
   const stamped = <Event extends BusEvent>(event: Event): Event => ({ ...event, trace: traceparent })
   return {

@@ -23,7 +23,7 @@ export type ChatEvent = Traceable &
     | EngineFailed
   )
 
-/** What leads back to the request that it came from, where that is told of. */
+/** What leads back to the request that it came from, where that is traced. */
 export interface Traceable {
   /** Its `traceparent`. */
   readonly trace?: string
@@ -67,7 +67,7 @@ export interface MessageChanged {
   readonly actionId: number
   /** The action message as answered; never stored. */
   readonly message?: Message
-  /** uid of the one user who is not told: the sender of a message that moderation blocked still has it. Only on its way to sockets, never stored. */
+  /** uid of the one user who is not notified: the sender of a message that moderation blocked still has it. Only on its way to sockets, never stored. */
   readonly exceptFor?: string
   /** As in `MessageSent`. */
   readonly device?: string | undefined
@@ -240,7 +240,7 @@ export interface SessionsEnded {
 }
 
 /**
- * Something may have been stored of which nobody was told: the database was lost before it said so. Whoever is connected may
+ * Something may have been stored of which nobody was notified: the database was lost before it said so. Whoever is connected may
  * lack it. Of all apps: on the bus it has the app 0.
  */
 export interface InDoubt {

@@ -15,7 +15,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** IP address of the client, if it is to be kept. */
     clientAddress: string | undefined
-    /** Where this request is told of. */
+    /** Where this request is traced. */
     span: Span | undefined
   }
 }
@@ -70,7 +70,7 @@ export function observe(
   })
 }
 
-/** Probes are not told of: they would be most of what there is, and say nothing. */
+/** Probes are not traced: they would be most of what there is, and say nothing. */
 function arrive(tracing: Tracing, { headers, routeOptions }: FastifyRequest, operation: string): Span | undefined {
   if (routeOptions.config.allowPlain === true) return undefined
   return tracing.arrive(operation, headers.traceparent, { kind: 'server' })

@@ -11,7 +11,7 @@ export function kindOf(caller: Caller): CallerKind {
 }
 
 /**
- * Counts a request against the limits of its user and of its app, and tells the client where it stands.
+ * Counts a request against the limits of its user and of its app, and shows the client where it stands.
  * @param names the limits of the operation for a caller of this kind
  * @throws 429 `ERR_TOO_MANY_REQUESTS`; the request is not processed, and the exceeded limit and those behind it do not count it
  */

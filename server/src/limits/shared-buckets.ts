@@ -6,9 +6,9 @@ export type SharedCounts = Pick<RedisLink, 'commands' | 'isUp' | 'name'>
 
 /** After Redis failed to answer, for how long it is not asked: requests must not wait for it one after the other. */
 const restMs = 2_000
-/** Processes tell each other of so many hundredths of a minute's points at a time: one request in many waits for Redis. */
+/** Processes notify each other of so many hundredths of a minute's points at a time: one request in many waits for Redis. */
 const shares = 100
-/** Keys of which something is not yet told. */
+/** Keys of which something is not yet sent. */
 const maxUnsent = 100_000
 const unsentMs = 60_000
 

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { MetricObjectWithValues, MetricValue } from 'prom-client'
 import type { WorkerSetup } from './foundation.ts'
 
-/** What a worker tells the primary. */
+/** What a worker sends to the primary. */
 export type FromWorker =
   /** It runs, and waits for what it is built with. */
   | { readonly type: 'hello' }
@@ -19,7 +19,7 @@ export type FromWorker =
   /** What it has counted, as it ends. */
   | { readonly type: 'last metrics'; readonly metrics: readonly MetricJson[] }
 
-/** What the primary tells a worker. */
+/** What the primary sends to a worker. */
 export type FromPrimary =
   | { readonly type: 'begin'; readonly number: number; readonly setup: WorkerSetup }
   /** It takes no more connections, finishes what runs, and ends. */

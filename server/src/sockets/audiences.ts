@@ -5,8 +5,8 @@ import type { AppSockets } from './registry.ts'
 
 /**
  * The members of one group that are connected to this process. Read when something is said there, then kept current by what
- * is told of joining and leaving; who connects later is looked up with the next thing said. Read anew after a while, since
- * imports tell nothing.
+ * hears of joining and leaving; who connects later is looked up with the next thing said. Read anew after a while, since
+ * imports publish nothing.
  */
 export interface Audience {
   readonly guid: string
@@ -17,7 +17,7 @@ export interface Audience {
   revision: number
   /** Epoch milliseconds: when all were looked up. */
   readAt: number
-  /** uids whose membership changed while others are being looked up: what was told of them counts. */
+  /** uids whose membership changed while others are being looked up: what was heard of them counts. */
   changed: Set<string> | undefined
   reading: Promise<void> | undefined
   /** What is set on the scopes of the group, as of a revision of it. */
@@ -153,7 +153,7 @@ async function readWhole(
   audience.revision = rows[0]?.revision ?? Number.MAX_SAFE_INTEGER
 }
 
-/** What was found of some users; what was told of them meanwhile counts. */
+/** What was found of some users; what was heard of them meanwhile counts. */
 function keep(
   { members }: Audience,
   uids: readonly string[],

@@ -10,7 +10,7 @@ export interface BlocksOf {
   readonly blockers: ReadonlySet<string>
 }
 
-/** Blocks of users who do something, kept in memory and dropped when one is told of. */
+/** Blocks of users who do something, kept in memory and dropped when one changes. */
 export interface BlockBook {
   of(appId: number, uid: string): Promise<BlocksOf>
   /** Blocks of these users changed. */
@@ -29,7 +29,7 @@ const select = statement(`
   where b.app_id = $1
   and b.blocked = any($2::text[])`)
 
-/** What is told of blocks drops them at once; this is for what nobody tells. */
+/** Events about blocks drop them at once; this is for what has no event. */
 const keptMs = 60_000
 
 const none: ReadonlySet<string> = new Set()

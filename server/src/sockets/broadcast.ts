@@ -35,11 +35,11 @@ export interface Broadcast {
   readonly isReaction?: boolean
   /** A client has written it and nothing of it is stored: addresses in it are passed on as they are. */
   readonly isClients?: boolean
-  /** What it tells of is stored, so whoever may have missed it must connect again and list what is new. */
+  /** What it is about is stored, so whoever may have missed it must connect again and list what is new. */
   readonly isStored: boolean
-  /** The work of telling it, where that is told of; it ends with that. */
+  /** The work of publishing it, where that is traced; it ends with that. */
   readonly span?: Span | undefined
-  /** The frame; undefined when what it tells of is gone. */
+  /** The frame; undefined when what it is about is gone. */
   readonly frame: () => object | undefined | Promise<object | undefined>
 }
 
@@ -49,8 +49,8 @@ export interface BroadcastParts {
 }
 
 /**
- * Tells it. What must be read is read first; who is told is decided at the last moment and in one go, so nobody hears of a
- * group whom the bus has told to be out of it.
+ * Publishes it. What must be read is read first; who gets it is decided at the last moment and in one go, so nobody hears of a
+ * group of which the bus has said that they left it.
  */
 export async function sendBroadcast(parts: BroadcastParts, sockets: AppSockets, broadcast: Broadcast): Promise<void> {
   const { kind, first, second } = broadcast.place
@@ -83,7 +83,7 @@ export async function sendBroadcast(parts: BroadcastParts, sockets: AppSockets, 
   for (const uid of audience.members) if (sockets.connectionsOf(uid).length === 0) audience.members.delete(uid)
 }
 
-/** Who of a group may be told, and what they see of it. An audience that is forgotten meanwhile has no members: it is read anew. */
+/** Who of a group may be notified, and what they see of it. An audience that is forgotten meanwhile has no members: it is read anew. */
 async function audienceWithSight(parts: BroadcastParts, sockets: AppSockets, broadcast: Broadcast) {
   const guid = broadcast.place.first
   for (;;) {
@@ -93,7 +93,7 @@ async function audienceWithSight(parts: BroadcastParts, sockets: AppSockets, bro
   }
 }
 
-/** Can it be told at once? Then nothing waits that could be told in a wrong order. */
+/** Can it be sent at once? Then nothing waits that could be sent in a wrong order. */
 export function broadcastAtOnce(context: Context, sockets: AppSockets, broadcast: Broadcast): boolean {
   const { kind, first } = broadcast.place
   if (broadcast.blocksKeep !== 'nothing' || broadcast.refersBack === true || !isPlain(context, sockets, broadcast))

@@ -24,7 +24,7 @@ export interface Watch {
 export interface Login {
   readonly app: App
   readonly uid: string
-  /** What the client said of itself. Its device or tab is not told what it did itself. */
+  /** What the client said of itself. Its device or tab is not notified of what it did itself. */
   readonly info: ConnectionInfo
   /** The socket closes when the token stops working. */
   readonly token: TokenOwner
@@ -36,7 +36,7 @@ export interface Login {
 /** What all sockets of a process share. */
 export interface SocketHost {
   readonly settings: SocketSettings
-  /** A socket is told to close. */
+  /** A socket is asked to close. */
   readonly onClosing: (reason: SocketClose) => void
 }
 
@@ -82,7 +82,7 @@ export class Connection {
     this.allowance = host.settings.framesPerSecond * burst
   }
 
-  /** Sends frames as `encodeFrame` makes them. Who reads too slowly is told so and hears nothing more. */
+  /** Sends frames as `encodeFrame` makes them. Who reads too slowly is notified of that, and of nothing more. */
   send(encoded: Buffer): void {
     if (this.state === 'closing' || !this.stream.writable) return
     // Straight to the stream: the frame is encoded once for all, and between frames of `ws`, which writes whole ones.

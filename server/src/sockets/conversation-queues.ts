@@ -1,6 +1,6 @@
 /**
- * What happens in one conversation is told in the order in which it happened, also where something must be read before
- * it can be told: then what comes behind waits.
+ * What happens in one conversation is published in the order in which it happened, also where something must be read before
+ * it can be published: then what comes behind waits.
  */
 export class ConversationQueues {
   private readonly queues = new Map<string, Promise<void>>()

@@ -129,7 +129,7 @@ export function createSessions({ context, registry, presence, settings, admissio
     if (sockets === undefined || signed.length === 0) return
     await verifySome(sockets, signed)
   }
-  /** Not at once: the line that tells of changes is cut or opened again, so the database may not answer yet. */
+  /** Not at once: the connection that notifies of changes is cut or opened again, so the database may not answer yet. */
   const verifyAllSigned = async () => {
     if (!areIssuersUnknown) return
     areIssuersUnknown = false
@@ -184,7 +184,7 @@ export function createSessions({ context, registry, presence, settings, admissio
         const token = connection.login?.token
         const isAmong = tokens === undefined || tokens.includes(token?.digest ?? '')
         if (!isAmong && !(jwts === true && token?.jwt !== undefined)) continue
-        // Out of every list at once: nothing more is told to it, whenever it closes.
+        // Out of every list at once: nothing more is sent to it, whenever it closes.
         leave(sockets, connection)
         connection.close('sessionEnded')
       }

@@ -62,7 +62,7 @@ export function withoutQuote(frame: object): object {
   return { ...frame, body: { ...body, message: { ...body.message, quotedMessage: undefined } } }
 }
 
-/** The message that an event tells of, where it did not come along; undefined when it is gone. */
+/** The message that an event is about, where it did not come along; undefined when it is gone. */
 export async function readMessageOf(
   on: Queryable,
   app: App,
@@ -80,7 +80,7 @@ const actionOf = {
   message_read_by_all: 'readByAll',
 } as const
 
-/** @param author whose message it is; what all have got or read is told by the system user */
+/** @param author whose message it is; what all have got or read is sent by the system user */
 export async function receiptsFrame(
   summaries: UserSummaries,
   app: App,

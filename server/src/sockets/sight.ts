@@ -49,7 +49,7 @@ function factsOf(kind: ConversationKind, message: Partial<Message> | undefined):
   return { id: Number(id), sentAt, kind, sender, category, type, traits: heldTraitsOf(message ?? {}) }
 }
 
-/** What tells that moderation holds a message, of one that is shown. */
+/** What shows that moderation holds a message, of one that is shown. */
 function heldTraitsOf({ data }: Partial<Message>): number {
   const { status } = (data?.moderation ?? {}) as { readonly status?: unknown }
   return status === 'pending' || status === 'disapproved' ? traits[status] : 0
@@ -155,7 +155,7 @@ function sightOf({ messages, quoted }: Shown, seesOne: (uid: string, message: Me
   }
 }
 
-/** Who is sent a frame takes part, or is told as the last thing that they do no longer: the audience decides that. */
+/** Who is sent a frame takes part, or hears as the last thing that they do no longer: the audience decides that. */
 function participationOf(viewer: ViewerRow, scopes: ScopePermissions) {
   const permissions = viewer.scope === null ? undefined : scopes[viewer.scope]
   const joined = { sentAt: viewer.joinedSentAt ?? 0, id: viewer.joinedId }

@@ -3,10 +3,10 @@ import type { Signal } from '../events/types.ts'
 
 /**
  * Bounds what members of a group signal, since each signal goes to every member. Counted are those that clients of this process send,
- * and those that other processes tell: each process would let as many pass, and a socket would get them all.
+ * and those that other processes publish: each process would let as many pass, and a socket would get them all.
  */
 export interface SignalPace {
-  /** Counts one. @returns whether it may be told to the sockets of this process */
+  /** Counts one. @returns whether it may be sent to the sockets of this process */
   mayPass(appId: number, guid: string, signal: Signal['signal']): boolean
 }
 

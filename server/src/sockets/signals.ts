@@ -8,7 +8,7 @@ import { tooManyTransients } from './errors.ts'
 import type { MissingGroups } from './missing-groups.ts'
 import { type SignalPace, signalsPerSecond } from './signal-pace.ts'
 
-/** What users who are connected tell each other, and nobody stores: typing and transient messages. */
+/** What users who are connected send each other, and nobody stores: typing and transient messages. */
 export interface Signals {
   /**
    * Puts a signal on the bus.
@@ -35,7 +35,7 @@ export function createSignals(context: Context, missing: MissingGroups, pace: Si
     // Before anything is published: who listens in a group is read for those only who may write there.
     await (kind === 'group' ? missing.ask(appId, uid, receiver, requireMay) : requireMay())
     if (kind === 'group' && !pace.mayPass(appId, receiver, signal)) {
-      // Typing that is not told is not missed.
+      // Typing that is not sent is not missed.
       if (signal === 'typing_indicator') return
       throw tooManyTransients(receiver, signalsPerSecond)
     }
@@ -46,7 +46,7 @@ export function createSignals(context: Context, missing: MissingGroups, pace: Si
   return { send }
 }
 
-/** That somebody types may be told to a stranger, for whom it is the first sign; anything else of theirs may not. */
+/** That somebody types may be sent to a stranger, for whom it is the first sign; anything else of theirs may not. */
 function saysSomething(signal: Signal['signal'], body: Signal['body']): boolean {
   return signal === 'transient_message' || 'metadata' in body
 }

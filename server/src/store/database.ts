@@ -50,11 +50,11 @@ export interface Database extends Queryable {
   /**
    * A connection of its own for a writer of batches; `setup` runs on each new connection.
    * @param givesWay nobody waits for what is asked there: it gets less of the processor, where the database is this service's own
-   * @param isSilent nobody is told of what is written there
+   * @param isSilent nobody is notified of what is written there
    */
   openChannel(name: string, setup?: string, givesWay?: boolean, isSilent?: boolean): Channel
   /**
-   * Tells whenever something may have been stored of which nobody was told: the connection was lost before the database
+   * Calls whenever something may have been stored of which nobody was notified: the connection was lost before the database
    * said so.
    */
   onDoubt(listener: () => void): void

@@ -3,7 +3,7 @@ import { cutConnection } from './connection.ts'
 import type { Database, Queryable } from './database.ts'
 import { statement } from './statement.ts'
 
-/** Tells every process that something kept in memory has changed, by LISTEN and NOTIFY. Never used for messages. */
+/** Notifies every process that something kept in memory has changed, by LISTEN and NOTIFY. Never used for messages. */
 export interface Invalidation {
   /** Calls `drop` with the key that changed, or with undefined when anything may have (the line was cut). */
   onChange(topic: string, drop: (key: string | undefined) => void): void

@@ -8,7 +8,7 @@ interface Asked extends Queryable {
   affect?: Transaction['affect']
 }
 
-/** The same database; what is asked of it is told of as parts of a piece of work: until it was answered, waiting included. */
+/** The same database; what is asked of it is traced as parts of a piece of work: until it was answered, waiting included. */
 export function tracedDatabase(database: Database, span: Span): Database {
   const traced =
     (transaction: Database['transaction']): Database['transaction'] =>
@@ -27,7 +27,7 @@ export function tracedDatabase(database: Database, span: Span): Database {
   }
 }
 
-/** The same connection of a writer, whose transactions are told of as a whole: their statements are answered at once. */
+/** The same connection of a writer, whose transactions are traced as a whole: their statements are answered at once. */
 export function tracedChannel(channel: Channel, span: Span): Channel {
   return {
     ...channel,

@@ -43,7 +43,7 @@ export function createSpans(settings: TracingSettings, parts: TracingParts): Spa
       ...{ 'host.name': hostname(), 'process.pid': process.pid },
       ...resource,
     }),
-    // Whether a trace is told of is decided before anything of it is made.
+    // Whether a trace is sampled is decided before anything of it is made.
     sampler: new AlwaysOnSampler(),
     spanProcessors: [processor],
   })

@@ -3,7 +3,7 @@ import type { Sampling, TracingSettings } from '../config/tracing.ts'
 import type { Log } from '../log.ts'
 
 /**
- * What is told of a piece of work: nothing that somebody wrote, no secret, and of users no more than the log says. What is undefined
+ * Attributes of a piece of work: nothing that somebody wrote, no secret, and of users no more than the log says. What is undefined
  * is left out.
  */
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>
@@ -17,7 +17,7 @@ export interface SpanOptions {
 }
 
 /**
- * A piece of work in a trace that is told of. Nearly all work belongs to none: then there is no span, and whoever would tell of
+ * A piece of work in a trace that is sampled. Nearly all work belongs to none: then there is no span, and whoever would trace
  * one looks once. Spans are handed on from hand to hand; nothing finds them by itself.
  */
 export interface Span {
@@ -33,13 +33,13 @@ export interface Span {
   end(error?: unknown): void
 }
 
-/** Tells a collector what becomes of requests. There is none where none is configured. */
+/** Sends a collector what becomes of requests. There is none where none is configured. */
 export interface Tracing {
-  /** Work that comes from outside. @param parent the `traceparent` that came with it. @returns undefined where it is not told of */
+  /** Work that comes from outside. @param parent the `traceparent` that came with it. @returns undefined where it is not sampled */
   arrive(name: string, parent: string | string[] | undefined, options?: SpanOptions): Span | undefined
-  /** What follows from work that was told of. @param parent its `traceparent`, as it was kept; undefined where it was not told of */
+  /** What follows from work that was traced. @param parent its `traceparent`, as it was kept; undefined where it was not traced */
   follow(name: string, parent: string | undefined, options?: SpanOptions): Span | undefined
-  /** Work for several at once: a trace of its own, with links to theirs. @returns undefined where none of them is told of */
+  /** Work for several at once: a trace of its own, with links to theirs. @returns undefined where none of them is traced */
   gather(
     name: string,
     items: ReadonlyArray<{ readonly span?: Span | undefined }>,
@@ -69,7 +69,7 @@ export interface Parent {
 
 export interface TracingParts {
   readonly log: Log
-  /** Told of all that was sent or lost. */
+  /** Called with all that was sent or lost. */
   readonly counted: (outcome: SpanOutcome, spans: number) => void
 }
 

@@ -23,7 +23,7 @@ export interface ConversationsFound {
   readonly last?: ReadonlyMap<number, StoredMessage<JsonText>>
   /** Who is on the other side, where that was found with them. */
   readonly peers?: FoundPeers
-  /** What is told of the user whose they are, unless there is no such user. */
+  /** What was found of the user whose they are, unless there is no such user. */
   readonly viewer?: RevisedUser | undefined
 }
 
@@ -31,7 +31,7 @@ export interface ConversationsFound {
  * A page of conversations and how many there are: those of a user, pinned ones first and then by last message, or for
  * the app every state of all of them.
  * @param hiding what is hidden from the user: conditions on `m` that unread messages must meet
- * @param known whom to tell of
+ * @param known what is remembered of users
  */
 export async function selectConversations(
   on: Queryable,

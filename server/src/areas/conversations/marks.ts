@@ -26,7 +26,7 @@ const raise = (column: string) => `
     ${column}_sent_at = ${higher(column)} then $4 else s.${column}_sent_at end,
     ${column}_id = ${higher(column)} then $5 else s.${column}_id end`
 
-/** What a mark did, and what it tells. */
+/** What a mark did, and what is published of it. */
 export interface Marked {
   readonly deliveredRose: boolean
   readonly readRose: boolean
@@ -37,7 +37,7 @@ export interface Marked {
 const rose = (column: string) => `(b.${column}_sent_at, b.${column}_id) < ($4::bigint, $5::bigint)`
 
 /**
- * Gives a row of `Marked`. What is told is not looked for where nobody hears of it. More parameters of a mark: does anybody
+ * Gives a row of `Marked`. What is published is not looked for where nobody hears of it. More parameters of a mark: does anybody
  * hear, the trigger if its events are kept, their `data`.
  */
 const publishedBy = (column: string) => `
@@ -72,7 +72,7 @@ const publishedBy = (column: string) => `
 /**
  * Everything up to a position was delivered: the mark rises, never falls, and the staircase gets a step, so that every
  * message below answers with this moment. Constant in the number of messages.
- * Parameters: app, uid, conversation, position (time, id), epoch seconds, and those of `telling`.
+ * Parameters: app, uid, conversation, position (time, id), epoch seconds, and those of `publishedBy`.
  */
 const markDelivered = statement(`
   with before as materialized (

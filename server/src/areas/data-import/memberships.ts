@@ -80,7 +80,7 @@ const recount = statement(`
   and g.guid = changed.guid`)
 
 /**
- * Stores memberships, with the members' states of the conversations; no action message tells of them. Deactivated members
+ * Stores memberships, with the members' states of the conversations; there is no action message about them. Deactivated members
  * are not counted, and get their state when they come back. Under the locks of the conversations, the users held.
  */
 export async function enrol(

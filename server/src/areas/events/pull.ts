@@ -52,7 +52,7 @@ export async function pullEvents(
   const { from, goneUntil, horizon, lastId } = await keepEvents(context, app, 'pulled', retention)
   if (after === undefined) return { data: [], meta: { cursor: String(Math.max(from, horizon)), more: false } }
 
-  // What is stored before it was for webhooks alone, and has gaps: it is neither told nor a place to go on from.
+  // What is stored before it was for webhooks alone, and has gaps: it is neither listed nor a place to go on from.
   const oldest = Math.max(from, goneUntil)
   const cursor = Number(after) || oldest
   if (cursor < oldest) throw badCursor('is too old: events after it are gone; begin anew with 0 or without it')

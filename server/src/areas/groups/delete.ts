@@ -9,7 +9,7 @@ import { takeTime } from '../../store/held.ts'
 import { statement } from '../../store/statement.ts'
 import { requireActor } from '../group-members/index.ts'
 
-/** Sockets are told who was in it. */
+/** Sockets are notified of who was in it. */
 const selectMembers = statement(`
   select uid
   from group_members

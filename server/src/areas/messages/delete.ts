@@ -64,10 +64,10 @@ const selectAction = statement(`
 
 /**
  * Deletes a message: softly, so that it stays in the history without its content, or for good with its replies and
- * reactions, where the one who asks may delete them all. Asked again, a soft deletion changes nothing, tells nobody, and
+ * reactions, where the one who asks may delete them all. Asked again, a soft deletion changes nothing, notifies nobody, and
  * answers the same action message.
  * @param heldFor who deletes it while moderation holds it
- * @returns the action message that tells of it
+ * @returns its action message
  * @throws 403 `ERR_MESSAGE_NOT_A_SENDER`: its sender deletes a message, in groups admins and moderators, and the app
  */
 export async function deleteMessage(
@@ -91,7 +91,7 @@ export async function deleteMessage(
     if (message.parentId !== null) await recountThreads(tx, app.appId, [message.parentId])
     await tx.query(raiseVersion, [app.appId, message.conversation])
     const recorded = await recordChange(context, tx, app, 'deleted', message, { editor, device }, now)
-    // Replies that went with it are told one by one to whoever keeps copies; those who are connected see its thread go.
+    // Replies that went with it are published one by one for whoever keeps copies; those who are connected see its thread go.
     await context.events.record(
       tx,
       app.appId,
@@ -112,7 +112,7 @@ export async function deleteMessage(
 }
 
 /**
- * What told of a deletion. Of one that was imported, or whose action message is gone or was never stored, it is made as it would
+ * The action message of a deletion. Of one that was imported, or whose action message is gone or was never stored, it is made as it would
  * be, is stored nowhere, and nobody hears of it: who deleted the message, and when, stays as it was.
  */
 async function findDeletion(
@@ -129,12 +129,12 @@ async function findDeletion(
   return { ...draft, sentAt: deletedAt, updatedAt: deletedAt }
 }
 
-/** What tells of something else, and that nobody deletes but the app, and then for good: nothing would be left of it. */
+/** What is about something else, and that nobody deletes but the app, and then for good: nothing would be left of it. */
 function isNote({ category }: StoredMessage): boolean {
   return category === 'action' || category === 'call'
 }
 
-/** Removes a message that tells of something. Nobody is told: there would only be another one. @returns it, as it was */
+/** Removes a message that is about something else. Nobody is notified: there would only be another one. @returns it, as it was */
 async function purgeNote(context: Context, tx: Transaction, app: App, message: StoredMessage): Promise<Message> {
   const shown = await showAction(tx, app, message, undefined)
   await purgeThread(context, tx, app.appId, message)
@@ -232,7 +232,7 @@ const selectOfConversation = statement(`
   order by sent_at, id
   limit 5000`)
 
-/** Removes all messages of a conversation for good, under its lock; only their positions stay. No event tells of it. */
+/** Removes all messages of a conversation for good, under its lock; only their positions stay. There is no event of it. */
 export async function purgeConversation(
   { tables }: Pick<Context, 'tables'>,
   tx: Transaction,
@@ -253,7 +253,7 @@ export async function purgeConversation(
   await tx.query(raiseVersion, [appId, conversation])
 }
 
-/** Removes a message and its replies for good, with all that hangs on them. @returns the ids of the replies that were told of */
+/** Removes a message and its replies for good, with all that hangs on them. @returns the ids of the replies whose removal was published */
 async function purgeThread(
   { tables }: Context,
   tx: Transaction,

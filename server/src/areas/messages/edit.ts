@@ -20,7 +20,7 @@ const maxAttempts = 5
  * says afterwards is judged before anything is locked; where another edit came between, it is judged again. Where nobody
  * judges, edits wait for each other and none is refused for the others.
  * @param heldFor who edits it while moderation holds it
- * @returns the action message that tells of the edit
+ * @returns the action message of the edit
  * @throws 403 `ERR_MESSAGE_NOT_A_SENDER`: only its sender edits a message (and the app); `ERR_MESSAGE_ACTION_NOT_ALLOWED` where
  *   a rule of moderation stops the new text; and as sending does, whose rules hold for what the message says afterwards
  */
@@ -50,9 +50,9 @@ export async function editMessage(
       const edited = isAsSeen ? content : checkEdit(message, data)
       await requireMayEdit(context, tx, app, by.editor, message, edited)
       const done = await editByOutcome(context, tx, app, message, { by, content: edited, tags, outcome }, turn)
-      if (done.is !== 'told') return done
+      if (done.is !== 'stored') return done
       const answer = await publishInTurn(tx, app, done.change, by.editor, turn)
-      return { is: 'told', answer } as const
+      return { is: 'stored', answer } as const
     }
     const done = await inTurn(context, app.appId, (turn) =>
       changeSeen(context.database, app, by.editor, seen, (tx, message) => change(tx, message, turn), heldFor),

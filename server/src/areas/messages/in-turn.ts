@@ -6,11 +6,11 @@ import type { Context } from '../../context.ts'
 import type { BusEvent } from '../../events/types.ts'
 import type { Transaction } from '../../store/database.ts'
 
-/** Tells of changes in their turn among what is sent in the conversation. */
+/** Publishes changes in their turn among what is sent in the conversation. */
 export interface Turn {
   /**
    * Takes the place of a position that the transaction gives to a message, under the conversation's lock: nothing that comes
-   * after it is told before. The events are told once it is committed.
+   * after it is published before. The events are published once it is committed.
    */
   publish(tx: Transaction, conversation: number, position: Position, events: readonly BusEvent[]): void
 }
@@ -38,7 +38,7 @@ export async function inTurn<Result>(
           for (const event of events) bus.publish(appId, event)
         })
       })
-      // Those behind it are told meanwhile.
+      // Those behind it are published meanwhile.
       tx.afterFailure(leaveAll)
     },
   }
@@ -50,8 +50,8 @@ export async function inTurn<Result>(
 }
 
 /**
- * Tells of an edit or a deletion in its turn, as it stands in the transaction that makes it: what happens to the message
- * afterwards is told afterwards.
+ * Publishes an edit or a deletion in its turn, as it stands in the transaction that makes it: what happens to the message
+ * afterwards is published afterwards.
  * @returns its action message, as answers show it
  */
 export async function publishInTurn(

@@ -2,13 +2,13 @@ import { isBefore, type Position } from '../../chat/sight/condition.ts'
 import type { Bus } from '../../events/bus.ts'
 
 /**
- * Messages are ready to be answered in any order; they are told in the order of their positions, conversation by conversation.
- * Nobody waits for it: what is ready early is told by the one before it.
+ * Messages are ready to be answered in any order; they are published in the order of their positions, conversation by conversation.
+ * Nobody waits for it: what is ready early is published by the one before it.
  */
 export interface PublishOrder {
   /**
    * Takes a place in the line of a conversation, as soon as a message is written. Where nobody listens there is no line.
-   * @returns what must be called once, whatever became of the message: runs `publish` when all before it have been told
+   * @returns what must be called once, whatever became of the message: runs `publish` when all before it have been published
    */
   enter(conversation: string, position: Position): (publish: () => void) => void
 }

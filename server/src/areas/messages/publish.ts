@@ -8,7 +8,7 @@ import type { SentMessage } from './answer.ts'
 import { eventBits, type NewMessageRow, type SendSubscriptions, type WrittenRow } from './write/row.ts'
 
 /**
- * Tells of a message once it is ready to be answered, in the order of what is written to its conversation. One that could
+ * Publishes a message once it is ready to be answered, in the order of what is written to its conversation. One that could
  * not be made ready is stored all the same: whoever listens reads it.
  */
 export async function publishSent(
@@ -30,7 +30,7 @@ export async function publishSent(
   }
 }
 
-/** A held message is told to the other devices of its sender, and to nobody else. */
+/** A held message is published to the other devices of its sender, and to nobody else. */
 export async function publishToSender(
   { events }: Context,
   row: NewMessageRow,
@@ -77,7 +77,7 @@ function readSubscriptions(kept: ReadonlySet<string>, isHeard: boolean): SendSub
 }
 
 /**
- * The log has it from the batch; who listens in this process is told with the message as it is answered. What its sender
+ * The log has it from the batch; who listens in this process gets it with the message as it is answered. What its sender
  * received by sending it comes before the message, what everybody has received by now after it.
  */
 function publish(events: Events, row: NewMessageRow, written: WrittenRow, message: SentMessage | undefined): void {

@@ -69,7 +69,7 @@ export async function explain(context: Context, app: App, asked: Asked): Promise
 interface Subject extends ExplainedMessage {
   /** Who is asked about wrote it. */
   readonly isOwn: boolean
-  /** All that may be told of it; undefined: it is there, and they see it. */
+  /** All that may be shown of it; undefined: it is there, and they see it. */
   readonly gate: NotificationGate | undefined
 }
 
@@ -92,7 +92,7 @@ function isDecided({ openedId, messages }: Found['row']): boolean {
 
 const isOfDeletion = ({ trigger }: NotificationLog) => trigger === 'message_deleted'
 
-/** Of what may not be told the one gate that says so. What an e-mail or SMS was decided by is of all that it lists. */
+/** Of what may not be shown the one gate that says so. What an e-mail or SMS was decided by is of all that it lists. */
 function show(
   { log, row }: Found,
   subject: Subject | undefined,
@@ -106,7 +106,7 @@ function show(
   return { ...shown, gates: gate === undefined ? gates : [gate] }
 }
 
-/** Why nothing was planned, by one channel or at all. Of a message of which nothing may be told, that; else only what is said of its user. */
+/** Why nothing was planned, by one channel or at all. Of a message of which nothing may be shown, that; else only what is said of its user. */
 async function whyUnplanned(
   { notifications }: Context,
   app: App,

@@ -7,7 +7,7 @@ import type { Context } from '../../context.ts'
 import type { Queryable } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 
-/** A message that an explanation is asked for, as far as that decides what is told. */
+/** A message that an explanation is asked for, as far as that decides what is shown. */
 export interface ExplainedMessage {
   readonly id: number
   readonly sender: string
@@ -25,7 +25,7 @@ const selectMessage = statement(`
   where app_id = $1
   and id = $2`)
 
-/** A deletion is told of what is there no more. */
+/** A deletion is published of what is there no more. */
 const selectEvent = statement(`
   select message
   from events

@@ -2,7 +2,7 @@ import { conversationId } from '../../chat/naming.ts'
 import type { Bus } from '../../events/bus.ts'
 import type { BusEvent } from '../../events/types.ts'
 
-/** Lets operators wait until something happens in an app. They are told that it did, and nothing of what. */
+/** Lets operators wait until something happens in an app. They hear that it did, and nothing of what. */
 export interface ChangeWatch {
   /** @returns whether something happened before the time was over */
   wait(wanted: Wanted, seconds: number): Promise<boolean>

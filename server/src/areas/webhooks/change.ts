@@ -38,7 +38,7 @@ function recorded(secrets: Context['secrets'], webhook: WebhookRow) {
 type WebhookAction = Extract<AuditAction, `webhook_${string}`>
 
 /**
- * Changes the webhooks of an app, one change at a time, and tells every process that what they listen for has changed;
+ * Changes the webhooks of an app, one change at a time, and notifies every process that what they listen for has changed;
  * this one at once after the commit.
  */
 export function changeWebhooks<Result>(

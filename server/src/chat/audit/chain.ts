@@ -225,7 +225,7 @@ export function startAuditChain(
 /** Long enough that nobody finds another, and short enough that the log takes it for no key. */
 const headBytes = 12
 
-/** The end of a chain, as it is told and compared. */
+/** The end of a chain, as it is noted and compared. */
 export function headOf({ seq, link }: Pick<Chain, 'seq' | 'link'>): string {
   return `${seq}:${link.subarray(0, headBytes).toString('hex')}`
 }

@@ -50,7 +50,7 @@ const rename = (appId: number, uid: string, replacement: Fragment): Fragment => 
 
 /**
  * Entries stay when a user is removed for good, but no longer name them: what stands for them is drawn at random, the same
- * in all entries, and can be nobody's uid. The entry that tells of the removal is written afterwards and keeps the uid,
+ * in all entries, and can be nobody's uid. The entry of the removal is written afterwards and keeps the uid,
  * until somebody else is given it.
  */
 export const auditTables = [

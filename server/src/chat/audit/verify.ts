@@ -46,7 +46,7 @@ export interface Verified {
 
 /**
  * Looks whether the audit log of an app is as the service wrote it: every entry, their order, and that none is missing.
- * @param told an end of the chain that was told before, which must still be in it
+ * @param expected an end of the chain that was noted before, which must still be in it
  */
 export async function verifyAuditLog(
   on: Queryable,

@@ -63,7 +63,7 @@ export const raiseGroupReceipts = statement(`
 
 /**
  * As `raiseGroupReceipts`, where somebody may hear of it: keeps the events and gives what is to be published. A delivery
- * that reading tells already is not told by itself. More parameters, for each group: whether anybody hears, and whether
+ * that reading implies already is not published by itself. More parameters, for each group: whether anybody hears, and whether
  * `message_delivered_to_all` and `message_read_by_all` are kept. @see RisenRow
  */
 export const raiseAndPublishGroupReceipts = statement(`

@@ -17,7 +17,7 @@ export interface Peers {
   readonly memberships: ReadonlyMap<string, Membership>
 }
 
-/** What is told of peers, who are kept in memory, and what is the user's own: lists in one text each, or null for none. */
+/** What is returned of peers, who are kept in memory, and what is the user's own: lists in one text each, or null for none. */
 export interface FoundPeers {
   readonly users: string | null
   readonly blockers: string | null

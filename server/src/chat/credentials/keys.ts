@@ -22,7 +22,7 @@ export interface Credential {
 export interface KeyRing {
   /** @returns undefined for a key that this app does not have */
   find(app: App, key: string): Promise<Credential | undefined>
-  /** Forgets what is known of one app's keys, in this process; other processes are told by `keysTopic`. */
+  /** Forgets what is known of one app's keys, in this process; other processes hear of it by `keysTopic`. */
   forget(appId: number): void
 }
 

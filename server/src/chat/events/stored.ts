@@ -119,7 +119,7 @@ export function storedDataSql<Trigger extends EventTrigger>(
   return `json_build_object(${members.map((member) => `'${member}', ${values[member]}`).join(', ')})`
 }
 
-/** What leads from an event of the log to the request that it came from; undefined where that was not told of. */
+/** What leads from an event of the log to the request that it came from; undefined where that was not traced. */
 export function traceOf(data: Readonly<Record<string, unknown>>): string | undefined {
   return typeof data.trace === 'string' ? data.trace : undefined
 }

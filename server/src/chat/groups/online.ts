@@ -24,7 +24,7 @@ const selectMany = statement(`
     )
   ) online`)
 
-/** How many members of groups are connected now, by guid, as the app is told. */
+/** How many members of groups are connected now, by guid, as the app is shown. */
 export async function countOnlineMembersOf(
   on: Queryable,
   appId: number,

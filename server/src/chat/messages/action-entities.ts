@@ -1,4 +1,4 @@
-/** What an action message tells of somebody: who they are. Those of imports have the name of a conversation, too. */
+/** What an action message is about somebody: who they are. Those of imports have the name of a conversation, too. */
 const shown: ReadonlySet<string> = new Set(
   'uid name avatar link role status createdAt updatedAt conversationId'.split(' '),
 )

@@ -7,7 +7,7 @@ import { ownEntities } from './entities.ts'
 import { type DraftView, renderMessage, viewOfNew } from './render.ts'
 import type { StoredMessage } from './rows.ts'
 
-/** What happened in a group, as its action message tells it. */
+/** What happened in a group, as its action message says it. */
 export interface GroupAction {
   readonly appId: number
   readonly guid: string
@@ -140,7 +140,7 @@ const insertAboutMessage = statement(`
   returning id`)
 
 /**
- * Writes the action message that tells of an edit or a deletion, under the conversation's lock. It names the message by
+ * Writes the action message of an edit or a deletion, under the conversation's lock. It names the message by
  * its id only, so that deleted text does not live on in it, and does not move the conversation in lists.
  * @param by who did it; the sender of the message where the app acts
  * @returns the id of the action message
@@ -162,7 +162,7 @@ export async function writeMessageAction(
 }
 
 /**
- * The action message of an edit or a deletion that no history has: of what moderation holds, which its sender alone is told, or
+ * The action message of an edit or a deletion that no history has: of what moderation holds, which its sender alone hears of, or
  * of what it takes from those who saw it. It is stored nowhere; its position is drawn as that of any message, so no other has it.
  */
 export async function draftMessageAction(

@@ -128,14 +128,14 @@ export async function showAction(
   return shown as Message
 }
 
-/** What tells of an edit or a deletion. */
+/** The event of an edit or a deletion. */
 export interface RecordedChange {
   readonly event: MessageChanged
-  /** Its action message, where moderation holds what was changed: that is told to the sender alone, and stored nowhere. */
+  /** Its action message, where moderation holds what was changed: that is shown to the sender alone, and stored nowhere. */
   readonly draft?: { readonly action: StoredMessage; readonly sender: string }
 }
 
-/** Writes what tells of an edit or a deletion, in its transaction and under the conversation's lock. */
+/** Writes the action message and the event of an edit or a deletion, in its transaction and under the conversation's lock. */
 export async function recordChange(
   { events }: Pick<Context, 'events'>,
   tx: Transaction,

@@ -9,7 +9,7 @@ import { type RevisedUser, readCurrentUser, showUserOrDeleted, type UserRow, use
  * tells the revision of each, so a copy is used only while it is current.
  */
 export interface EntityCache {
-  /** @param told their row with it spares a statement where another one is remembered, or none */
+  /** @param revised their row with it spares a statement where another one is remembered, or none */
   user(appId: number, uid: string, revised: RevisedUser): KnownEntity<UserRow> | Promise<KnownEntity<UserRow>>
   group(appId: number, guid: string, revision: number): KnownEntity<GroupRow> | Promise<KnownEntity<GroupRow>>
   /** A user as they were when they were last read: only a statement that tells their revision says whether they still are. */

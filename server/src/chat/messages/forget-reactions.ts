@@ -3,7 +3,7 @@ import { appKey } from '../../store/app-key.ts'
 import type { Fragment } from '../../store/statement.ts'
 
 /**
- * Takes reactions out of the events that tell of them, where they go with their messages or their user: a reaction may be
+ * Takes reactions out of their events, where they go with their messages or their user: a reaction may be
  * any short text. By the indexes `events_of_reactions` and `events_of_reacting`.
  */
 export const forgetReactionEvents = {

@@ -32,7 +32,7 @@ export interface ShowOptions {
   readonly withTags?: boolean
   /** Answers the message that another one quotes inside it. */
   readonly withQuoted?: boolean
-  /** What is set on the viewer's role: with their scope and their resets it hides what messages quote or tell of. */
+  /** What is set on the viewer's role: with their scope and their resets it hides what messages quote or are about. */
   readonly policy?: RolePolicy | undefined
   /** The viewer has opened what the messages tell of already: nothing of it is hidden. */
   readonly withHidden?: boolean
@@ -188,7 +188,7 @@ function showsQuoted<Row extends MessageRow>(
 }
 
 /**
- * What messages show inside them, by id: those that they quote, and those that an action tells of, which are joined when
+ * What messages show inside them, by id: those that they quote, and those that an action is about, which are joined when
  * they are read: deleted text does not live on in actions. What the viewer does not see is not among them.
  */
 async function readInside(

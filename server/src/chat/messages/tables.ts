@@ -131,7 +131,7 @@ function byAnother(column: 'edited_by' | 'deleted_by', uid: string, then: string
   return sql`case when ${by} = ${uid} then ${then} else ${by} end`
 }
 
-/** A message that tells of an event in a group, such as who was added by whom. */
+/** A message about an event in a group, such as who was added by whom. */
 export const isMemberAction = sql`category = 'action' and type = 'groupMember'`
 
 /** Action messages of group events keep their entities; of a deleted user they keep what their other messages tell. */
@@ -164,7 +164,7 @@ function forgetInActions({ appId, uid }: ErasedUser): Fragment {
 export const changedBy = (column: 'edited_by' | 'deleted_by', uid: string): Fragment =>
   sql`${sql.ref(column)} = ${uid} and ${sql.ref(column)} <> sender`
 
-/** Who has edited or deleted messages of others is not told any more. */
+/** Who has edited or deleted messages of others is not kept any more. */
 function forgetChanges({ appId, uid }: Pick<ErasedUser, 'appId' | 'uid'>): Fragment {
   const found = (column: 'edited_by' | 'deleted_by') => sql`
       select id

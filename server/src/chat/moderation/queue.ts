@@ -47,7 +47,7 @@ export interface Opening {
 }
 
 /**
- * Has people look at a message. A review that is open keeps its place, and is told of rules that are new; one that is over is
+ * Has people look at a message. A review that is open keeps its place, and gets rules that are new; one that is over is
  * opened again where there is reason. A rule counts once in each of its revisions.
  */
 export async function openReview(

@@ -20,7 +20,7 @@ export interface HeldRow extends Partial<StoredHit> {
   readonly took: number
 }
 
-/** A row of the log. Without a hit there is none of what tells of it. */
+/** A row of the log. Without a hit there is none of what belongs to it. */
 export interface DecisionRow extends Partial<Omit<StoredHit, 'rule_name' | 'match' | 'actions'>> {
   readonly match?: Omit<NonNullable<Hit['match']>, 'text'> | null
   readonly actions: readonly string[]

@@ -81,7 +81,7 @@ export function createRulebook(options: RulebookOptions): Rulebook {
   }
   /**
    * Reads until nothing has changed meanwhile. What is read for an entry that was let go of meanwhile is for those who wait for it,
-   * and is not kept: nobody told it of changes, and there may be another by now.
+   * and is not kept: nobody notified it of changes, and there may be another by now.
    */
   const renewEntry = async (appId: number, entry: Entry): Promise<void> => {
     while (entry.isOutdated) {

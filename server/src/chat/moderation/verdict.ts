@@ -65,7 +65,7 @@ export interface StoredQuestion {
   /** Percent. */
   readonly threshold: number
   readonly label?: string
-  /** Leads to the request that sent the message, where that is told of. */
+  /** Leads to the request that sent the message, where that is traced. */
   readonly trace?: string
 }
 

@@ -38,12 +38,12 @@ const mostTakenBack = 100
 /** As of other pushes. */
 const timeToLiveMs = 3_600_000
 
-/** Stands for the event of a notification, where none tells of what happened. */
+/** Stands for the event of a notification, where there is none of what happened. */
 export const noEvent = 0
 
 /**
- * Has messages taken back where they are removed with others and no event tells of that: as their deletions would, by pushes that name them
- * in `messages` alone. What users have read is left, as they have seen it go: else a whole conversation would be told of. Those who send
+ * Has messages taken back where they are removed with others and there is no event of that: as their deletions would, by pushes that name them
+ * in `messages` alone. What users have read is left, as they have seen it go: else a whole conversation would be sent. Those who send
  * find these pushes within some seconds. To be said before anything is removed.
  * @param messages which: `= any(...)`, `in (...)`
  * @param goesToo a user who is removed with them and with their conversations

@@ -22,7 +22,7 @@ const isRestricted = `c.kind = 2
 
 /**
  * Conversations in which nothing came after the unread pointer are not counted. Those of which something may be hidden are
- * told one by one: all of the users who are named, of others the groups in which permissions were ever set.
+ * returned one by one: all of the users who are named, of others the groups in which permissions were ever set.
  */
 const select = statement(`
   select s.uid, sum(${unread})::bigint as unread,

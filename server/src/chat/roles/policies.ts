@@ -25,7 +25,7 @@ export interface RolePolicies {
   known(appId: number): PolicyMap | undefined
   /** The policy of one role; undefined where nothing is set on it. */
   of(appId: number, role: string): Promise<RolePolicy | undefined>
-  /** Forgets what is known of one app's roles, in this process; other processes are told by `rolesTopic`. */
+  /** Forgets what is known of one app's roles, in this process; other processes hear of it by `rolesTopic`. */
   forget(appId: number): void
 }
 

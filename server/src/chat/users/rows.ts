@@ -122,7 +122,7 @@ const selectCurrentUsers = lookup<readonly [...UserColumns, revision: number]>(
 )
 
 /**
- * What a statement tells of a user `u` in one text: the revision, and their row where that is wanted. `readRevised` reads it.
+ * What a statement returns of a user `u` in one text: the revision, and their row where that is wanted. `readRevised` reads it.
  * @param isWanted as SQL; null is no
  */
 export function revisedUserSql(isWanted: string): string {
@@ -185,14 +185,14 @@ export function showUser(row: UserRow, view: UserView = 'other', { withTags = tr
   }
 }
 
-/** A user as those see them whom they have blocked: whether they are there is not told. */
+/** A user as those see them whom they have blocked: whether they are online is not shown. */
 export function withoutPresence<Shown extends Partial<User>>(user: Shown): Shown {
   if (user.status === undefined) return user
   const { lastActiveAt: _, ...shown } = user
   return { ...shown, status: 'offline' } as Shown
 }
 
-/** A user where it is told to nobody whether they are there. */
+/** A user where nobody is shown whether they are online. */
 export function neverPresence<Shown extends object>(user: Shown): Omit<Shown, 'status' | 'lastActiveAt'> {
   const { status: _, lastActiveAt: _at, ...shown } = user as Shown & Pick<Partial<User>, 'status' | 'lastActiveAt'>
   return shown

@@ -21,7 +21,7 @@ export interface Draft {
   readonly edits: number | null
   /** What it says; of an edit, what the whole message will say. Earlier judges may have changed it. */
   readonly content: Content
-  /** The work that it is sent by, where that is told of. */
+  /** The work that it is sent by, where that is traced. */
   readonly span?: Span | undefined
 }
 

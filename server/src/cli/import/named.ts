@@ -11,7 +11,7 @@ import {
   type ReadLine,
 } from './records.ts'
 
-/** Which messages of a file others reply to, quote or tell of: few of all. */
+/** Which messages of a file others reply to, quote or are about: few of all. */
 export interface Named {
   readonly ids: { has(id: string): boolean }
   /** By `placeOf`. */

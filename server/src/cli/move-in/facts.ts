@@ -56,7 +56,7 @@ export async function reactorsOf(
   )
 }
 
-/** The message that an action message tells of. */
+/** The message that an action message is about. */
 export function subjectOf({ category, type, data }: JsonRecord): string | undefined {
   if (category !== 'action' || type !== 'message') return undefined
   const { entities } = (data ?? {}) as { entities?: { on?: { entity?: { id?: unknown } } } }

@@ -92,7 +92,7 @@ export async function prepareMessages(
   await writeLines(path.join(folder, 'messages.ndjson'), records())
 }
 
-/** Ids of messages that others reply to, quote or tell of: few of all. */
+/** Ids of messages that others reply to, quote or are about: few of all. */
 async function readNamedIds(folder: string, state: MoveState): Promise<ReadonlySet<string>> {
   const ids = new Set<string>()
   for await (const row of readMessages(folder, state)) {

@@ -3,7 +3,7 @@ import type { StoredQuestion } from '../../chat/moderation/verdict.ts'
 import type { EngineFailed, EngineFailure } from '../../events/types.ts'
 import type { Ruling } from './decide.ts'
 
-/** The failures of a pass as its event tells of them. @param failedAt epoch seconds */
+/** The failures of a pass as its event shows them. @param failedAt epoch seconds */
 export function showFailures(appName: string, failures: Ruling['failures'], failedAt: number): EngineFailure[] {
   return failures.map(({ question, onError, failure }) => {
     const { request, providerErrorCode, openaiRequestId, ...shown } = failure

@@ -36,7 +36,7 @@ export async function settle(context: Context, app: App, claimed: Claimed, judge
   }
 }
 
-/** What the log, the queue and the events are told beside the decision. */
+/** What the log, the queue and the events get beside the decision. */
 async function writeRest(
   context: Context,
   tx: Transaction,

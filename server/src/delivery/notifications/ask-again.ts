@@ -129,7 +129,7 @@ async function seesMessage(
   return (await readVisible(on, appId, viewer, [message])).has(message.id)
 }
 
-/** As in lists of reactions: whoever may not see them, or none of members of that scope, is not told of one either. */
+/** As in lists of reactions: whoever may not see them, or none of members of that scope, is not notified of one either. */
 async function seesReaction(on: Queryable, appId: number, viewer: Viewer, due: DueNotification): Promise<boolean> {
   if (due.trigger !== 'message_reaction_added') return true
   const { conversation, isRestricted, first, data } = due

@@ -63,7 +63,7 @@ async function attemptTraced(
   }
 }
 
-/** A part of the trace of what a notification is about, where that is told of. */
+/** A part of the trace of what a notification is about, where that is traced. */
 function spanOf(tracing: Tracing, { app, kind }: Sending, due: DueNotification, channel: string): Span | undefined {
   return tracing.follow(channel, due.data === null ? undefined : traceOf(due.data), {
     kind: 'client',

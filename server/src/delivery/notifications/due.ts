@@ -57,7 +57,7 @@ export interface DueNotification {
   /** Who wrote the message, and the one that it quotes. */
   readonly sender: string | null
   readonly quotedSender: string | null
-  /** Who did what the action message of the event tells of. */
+  /** Who did what the action message of the event is about. */
   readonly actedBy: string | null
 }
 

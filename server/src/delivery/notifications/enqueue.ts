@@ -22,7 +22,7 @@ const isPlanned = (takesBack: string) => `(
 
 type Defaults = Pick<AppSettings, 'pushTakeBackRead'>
 
-/** Whoever plans for an app at the moment is only told that there is something new, and looks for it before they let go. */
+/** Whoever plans for an app at the moment only hears that there is something new, and looks for it before they let go. */
 const enqueue = statement(`
   with asked as (
     insert into notification_planners as s (app_id, asked)

@@ -44,7 +44,7 @@ export function quotedJoin(of: string): string {
   ) q on true`
 }
 
-/** Who did what the action message of the event `e` tells of. @param of the alias of a row of the same app */
+/** Who did what the action message of the event `e` is about. @param of the alias of a row of the same app */
 export function actedJoin(of: string): string {
   return `left join lateral (
     select a.sender
@@ -132,7 +132,7 @@ export interface Happened extends Happening {
   readonly reaction: number | null
   readonly sentAt: number | null
   readonly parentId: number | null
-  /** Leads to the request that it came from, where that is told of. */
+  /** Leads to the request that it came from, where that is traced. */
   readonly trace: string | null
 }
 

@@ -20,7 +20,7 @@ const leftBehind = `(
 
 /**
  * Windows go to the provider for which others of their channel are opened (`candidates.ts`). Not those of which something may have
- * arrived: they would be told twice.
+ * arrived: they would be notified twice.
  */
 const handOver = statement(`
   with taken as materialized (

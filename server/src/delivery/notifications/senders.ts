@@ -27,7 +27,7 @@ export interface Sending {
   readonly platform: string
   /** Epoch milliseconds after which it is of no use. */
   readonly expiresAt: number
-  /** Leads endpoints of the app to the request that it comes from, where that is told of: the header `traceparent`. */
+  /** Leads endpoints of the app to the request that it comes from, where that is traced: the header `traceparent`. */
   readonly trace?: string
 }
 

@@ -26,7 +26,7 @@ export interface Body {
   readonly text: string
   /** Absent where the event is about no message, or that was removed for good. */
   readonly sent?: SentContent | undefined
-  /** Leads to the request that it comes from, where that is told of. */
+  /** Leads to the request that it comes from, where that is traced. */
   readonly trace?: string | undefined
 }
 
@@ -39,7 +39,7 @@ export interface Bodies {
 /** Tells, of the table `messages m`, whether it still says the same. */
 export const contentSql = 'hashtext(concat(m.edited_at, m.deleted_at, m.tags, m.data))'
 
-/** The content is read before the message is shown: where it changes in between, another one was told than what is noted here. */
+/** The content is read before the message is shown: where it changes in between, another one was sent than what is noted here. */
 const select = statement(`
   select ${eventColumns}, ${contentSql} as content
   from events e

@@ -17,7 +17,7 @@ export interface Result {
   readonly dueIn: number | null
   readonly step: number
   readonly attempt: Attempt
-  /** What was told of a message: the answer may repeat it. */
+  /** What was sent of a message: the answer may repeat it. */
   readonly sent?: SentContent | undefined
 }
 

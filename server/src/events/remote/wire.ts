@@ -29,13 +29,13 @@ export function decodePacket(text: string): Packet | undefined {
   return { node: text.slice(0, first), kind, number, body: text.slice(second + 1) }
 }
 
-export type Told = readonly [appId: number, event: BusEvent]
+export type WireEvent = readonly [appId: number, event: BusEvent]
 
 export function encodeEvent(appId: number, event: BusEvent): string {
   return JSON.stringify([appId, event])
 }
 
 /** @throws SyntaxError when the body is no batch */
-export function decodeEvents(body: string): readonly Told[] {
-  return JSON.parse(`[${body}]`) as Told[]
+export function decodeEvents(body: string): readonly WireEvent[] {
+  return JSON.parse(`[${body}]`) as WireEvent[]
 }

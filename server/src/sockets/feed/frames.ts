@@ -50,7 +50,7 @@ const selectInteractions = statement(`
 
 /**
  * The frame that the sockets of a user were sent for each of some events, by the id of the event; missing where they were sent
- * none, or may not see any more what it tells. What is told is as it is now.
+ * none, or may not see any more what it shows. What is shown is as it is now.
  */
 export async function framesOf(
   context: Context,
@@ -192,7 +192,7 @@ function changeFrame(known: Known, event: Change): object | undefined {
   return isGone && takesPart(known, place) ? bare(known, event) : undefined
 }
 
-/** Moderation blocked a message that others had seen: it is gone for them, and nothing tells what it said. */
+/** Moderation blocked a message that others had seen: it is gone for them, and nothing shows what it said. */
 function isBlockedNow(known: Known, { place, actionId, messageId, trigger }: MessageChanged) {
   const { stored, viewer } = known
   const isTaken = trigger === 'message_deleted' && !stored.has(actionId)
@@ -201,7 +201,7 @@ function isBlockedNow(known: Known, { place, actionId, messageId, trigger }: Mes
 
 /**
  * Of what is gone for good, nobody knows any more who deleted it. Clients name a conversation of two by sender and receiver: it is
- * told as by the other one.
+ * sent as by the other one.
  */
 function bare({ app, stored, viewer }: Known, { place, messageId, actionId, at }: Change): object {
   const conversation = conversationId(place.kind, place.first, place.second)
@@ -223,7 +223,7 @@ function bare({ app, stored, viewer }: Known, { place, messageId, actionId, at }
 
 type Members = Extract<Event, { members: unknown }>
 
-/** What happened to a member. Whoever was removed, or left, is told that as the last thing of the group. */
+/** What happened to a member. Whoever was removed, or left, hears of that as the last thing of the group. */
 async function memberFrame(known: Known, row: StoredRow, event: Members): Promise<object | undefined> {
   const { app, context, viewer, stored, shown } = known
   if (event.actionId === undefined) return undefined

@@ -12,8 +12,8 @@ import type { AppSockets } from '../registry.ts'
 import { showSummary } from '../user-summaries.ts'
 
 /**
- * Tells who came and went. Changes gather, the last one of each user counts, and each socket gets a tick's changes in one
- * write. What one tick may cost is bounded, so that a thousand users who come back at once are told of over some seconds
+ * Publishes who came and went. Changes gather, the last one of each user counts, and each socket gets a tick's changes in one
+ * write. What one tick may cost is bounded, so that a thousand users who come back at once are published over some seconds
  * rather than in a million frames.
  */
 export interface PresenceFanout {
@@ -23,9 +23,9 @@ export interface PresenceFanout {
 
 /** Frames in one tick, over all sockets of an app. */
 const framesPerTick = 20_000
-/** Changes that one socket is told in one tick. */
+/** Changes that one socket gets in one tick. */
 const changesPerTick = 100
-/** Changes that wait in one app; of more, the oldest are not told. Lists show them all the same. */
+/** Changes that wait in one app; of more, the oldest are not published. Lists show them all the same. */
 const maxWaiting = 50_000
 /** Sockets that are written to before others have their turn. */
 const writesAtOnce = 100
@@ -38,7 +38,7 @@ const selectFriends = statement(`
   where app_id = $1
   and uid = any($2::text[])`)
 
-/** A change of one user, ready to be told. */
+/** A change of one user, ready to be published. */
 interface EncodedChange {
   readonly uid: string
   /** Of whoever is removed for good neither it nor their friends are known any more: only who watches everybody hears of them. */
@@ -56,7 +56,7 @@ export function createPresenceFanout(context: Context, tickMs = 1_000): Presence
 
   const tick = async () => {
     lastTick = performance.now()
-    // Nothing can be asked of the database meanwhile: what waits is told once it is back.
+    // Nothing can be asked of the database meanwhile: what waits is published once it is back.
     if (context.monitor.available) await publishSome()
     timer = undefined
     if (waiting.size > 0) schedule()
@@ -75,7 +75,7 @@ export function createPresenceFanout(context: Context, tickMs = 1_000): Presence
     }
   }
 
-  /** What was told a moment ago goes along; then it is a while before the next. */
+  /** What was published a moment ago goes along; then it is a while before the next. */
   const schedule = () => {
     if (isStopped || timer !== undefined) return
     timer = setTimeout(() => void tick(), Math.max(gatherMs, lastTick + tickMs - performance.now())).unref()
@@ -110,7 +110,7 @@ function takeSome({ watchers }: AppSockets, changes: Map<string, ConnectionChang
   return taken
 }
 
-/** The next tick tells them, but of whom something newer has come meanwhile. */
+/** The next tick publishes them, but of whom something newer has come meanwhile. */
 function putBack(changes: Map<string, ConnectionChanged>, taken: readonly ConnectionChanged[]): void {
   for (const change of taken) {
     if (changes.size < maxWaiting && !changes.has(change.uid)) changes.set(change.uid, change)

@@ -2,7 +2,7 @@ import type { Message } from '@parley/contract'
 import { neverPresence } from '../../chat/users/rows.ts'
 
 /**
- * A message as one frame shows it to everybody. Whether those are there whom it mentions or quotes is not told to anybody:
+ * A message as one frame shows it to everybody. Whether those are there whom it mentions or quotes is not shown to anybody:
  * they may have blocked some of those who get the frame. Who does something is seen to be there.
  */
 export function messageForAll(message: Message): Message {

@@ -73,7 +73,7 @@ export function createPresenceTracker(
 
   const keepAlive = async () => {
     const isNew = await keepNode(database, node, times.expireMs)
-    // Taken for dead meanwhile: everybody is told of anew, also whoever has left since. Others may have removed some, and not all.
+    // Taken for dead meanwhile: everybody is published anew, also whoever has left since. Others may have removed some, and not all.
     if (isNew && isKnown) noteEverybody()
     isKnown = true
   }

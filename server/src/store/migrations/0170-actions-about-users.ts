@@ -5,7 +5,7 @@ import { buildIndex } from './migration.ts'
 export const outside = true
 
 export async function up(db: Kysely<unknown>): Promise<void> {
-  // Action messages of groups that tell of a user who may have left nothing else there, as they were banned without ever being a member: to erase them
+  // Action messages of groups about a user who may have left nothing else there, as they were banned without ever being a member: to erase them
   // (`selectGroups` of areas/users/deletion.ts, and the certificate). Only sends and edits write to it; marks do not.
   await buildIndex(
     db,

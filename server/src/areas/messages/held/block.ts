@@ -73,7 +73,7 @@ const fallBack = statement(`
   and c.key = $2`)
 
 /**
- * Keeps a message from everybody but its sender. One that others have seen leaves every view: open sockets are told that it
+ * Keeps a message from everybody but its sender. One that others have seen leaves every view: open sockets are notified that it
  * is deleted, without its content, and so is the log. One that waits becomes disapproved, and nobody hears of it.
  */
 export function blockMessage(
@@ -137,7 +137,7 @@ async function raiseVerdict(
   await events.raise(tx, appId, [{ trigger: 'moderation_engine_blocked', place, messageId: message.id }])
 }
 
-/** What tells of a deletion and is stored nowhere, about the message as it is when its content is gone. */
+/** The action message of a deletion, stored nowhere, about the message as it is when its content is gone. */
 async function draftDeletion(
   tx: Transaction,
   app: App,

@@ -98,7 +98,7 @@ export async function readModeration(on: Queryable, appId: number, id: number): 
 
 /**
  * What is decided under the lock of the conversation, with the message as it is then. Where something is decided, the sockets of
- * its sender are told.
+ * its sender are notified.
  */
 export async function underLock<Result extends object>(
   { database, events }: Pick<Context, 'database' | 'events'>,

@@ -26,9 +26,9 @@ export interface JudgedEdit {
   readonly outcome: Outcome | undefined
 }
 
-/** What becomes of an edit: it is stored and told, it waits and its answer shows what was wanted, or it is refused. */
+/** What becomes of an edit: it is stored and published, it waits and its answer shows what was wanted, or it is refused. */
 export type Edited =
-  | { readonly is: 'told'; readonly change: RecordedChange }
+  | { readonly is: 'stored'; readonly change: RecordedChange }
   | { readonly is: 'waiting'; readonly answer: Message }
   | { readonly is: 'refused'; readonly error: ApiError }
 
@@ -74,7 +74,7 @@ export async function editByOutcome(
   if (isThere && outcome !== undefined && outcome.questions.length > 0) {
     await askInShadow(tx, app.appId, message, outcome, now)
   }
-  return { is: 'told', change }
+  return { is: 'stored', change }
 }
 
 /** What becomes of a held message with its new text. @returns whether it is released */
@@ -125,7 +125,7 @@ async function log(
   await logDecisions(tx, appId, id, decisions, now)
 }
 
-/** The answer to an edit that waits: the message as it would be. It is stored nowhere, and nobody else is told. */
+/** The answer to an edit that waits: the message as it would be. It is stored nowhere, and nobody else is notified. */
 async function showWaiting(
   tx: Transaction,
   app: App,

@@ -34,7 +34,7 @@ import { reappear } from './restore.ts'
 
 export interface Releasing extends Deciding {
   /**
-   * Where it appears: at the end, as a message that was sent now (the default), or at its old place, told to nobody and never
+   * Where it appears: at the end, as a message that was sent now (the default), or at its old place, published to nobody and never
    * countable.
    */
   readonly asNew?: boolean
@@ -222,7 +222,7 @@ async function appear(
   return sentAt
 }
 
-/** The verdict of an engine is an event of its own; what reviewers decide is told by those who ask them. */
+/** The verdict of an engine is an event of its own; what reviewers decide is published by those who ask them. */
 async function raiseApproval(
   { events }: Context,
   tx: Transaction,

@@ -20,7 +20,7 @@ export interface SettledEdit {
 }
 
 /**
- * Decides about an edit that waits: approved, it is stored and told as any edit, if the rules of writing still allow it;
+ * Decides about an edit that waits: approved, it is stored and published as any edit, if the rules of writing still allow it;
  * disapproved, the old text stays for good.
  */
 export async function settleEdit(
@@ -57,7 +57,7 @@ export async function settleEdit(
       // After the edit, which takes what was said of the text before out of the log.
       await logDecision(tx, appId, id, deciding, isStored ? 'approved' : 'refused', now)
       await deciding.within?.(tx, isStored ? 'approved' : 'refused')
-      // An edit that is dropped is decided about, too: its sender is told.
+      // An edit that is dropped is decided about, too: its sender is notified.
       return refused === undefined ? { settled: to } : { dropped: refused }
     }),
   )

@@ -90,7 +90,7 @@ export function moveConversations(messages: readonly NumberedMessage[]): MovedCo
       const { sentAt, deliveredAt, readAt } = message.row
       if (deliveredAt !== null || readAt !== null) timedSentAt = Math.max(timedSentAt ?? 0, sentAt)
       last = later(last, positionOf(message))
-      // What tells of an edit or a deletion moves no conversation in lists. What was deleted had moved it when it was sent.
+      // An action message of an edit or a deletion moves no conversation in lists. What was deleted had moved it when it was sent.
       if (message.row.subjectMuid === null) listed = later(listed, positionOf(message))
       if (conversation.kind === 'user') createdAt = Math.min(createdAt, message.row.sentAt)
     }

@@ -43,7 +43,7 @@ export type ImportRefusal =
   | 'MUID_OF_ANOTHER_MESSAGE'
   | 'ERR_WRONG_MESSAGE_THREAD'
   | 'ERR_MESSAGE_THREAD_NESTING'
-  /** The message that an action message tells of is not there. */
+  /** The message that an action message is about is not there. */
   | 'ERR_MESSAGE_ID_NOT_FOUND'
 
 /** A message that is to be stored. */
@@ -52,7 +52,7 @@ export interface PlannedMessage<Conversation = LockedConversation> {
   readonly conversation: Conversation
   /** The message that it answers: stored before, by its id, or another row of the batch. */
   readonly parent: number | ImportRow | null
-  /** The same of the message that it tells of, where it is an action message. */
+  /** The same of the message that it is about, where it is an action message. */
   readonly subject: number | ImportRow | null
   /** The same of the message that it quotes; null also where that is not in the conversation. */
   readonly quoted: number | ImportRow | null

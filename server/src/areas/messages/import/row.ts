@@ -42,7 +42,7 @@ export interface ImportRow {
   readonly deletedBy: string | null
   /** The message that this one answers in its thread. */
   readonly parentMuid: string | null
-  /** The message that this action message tells of. */
+  /** The message that this action message is about. */
   readonly subjectMuid: string | null
   /** The message that it quotes. */
   readonly quotedMuid: string | null

@@ -192,7 +192,7 @@ const receiversOf = ({ kind, first, second }: HistoryOf, viewer: string): readon
 
 /**
  * Reads a page of a history as the viewer sees it to whom nothing but resets hides anything; of what is none, an empty one.
- * @param known what is remembered of the parties, of which the page tells
+ * @param known what is remembered of the parties, of which the page returns the rest
  */
 export async function readHistoryPage(
   on: Queryable,

@@ -118,7 +118,7 @@ export async function listHistory(
 }
 
 /**
- * As `listHistory`, by one statement: who looks and who is seen comes out of memory, or with the page where it tells that they are
+ * As `listHistory`, by one statement: who looks and who is seen comes out of memory, or with the page where it says that they are
  * not as they are remembered.
  * @returns undefined where more has to be asked, or the page refused
  */

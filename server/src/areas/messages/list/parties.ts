@@ -18,7 +18,7 @@ import type { HistoryOf } from './history.ts'
  * memory, and their rows where they are not: to read them apart takes longer than the page.
  */
 
-/** What a statement is told of those whom it tells of, by kind of conversation. */
+/** What a statement is given of the parties, by kind of conversation. */
 export interface KnownParties {
   /** The revision at which the viewer is remembered, 0 where they are not; null where nothing is wanted of them. */
   readonly viewer: number | null
@@ -40,7 +40,7 @@ export function knownParties(
   return { viewer: revision, other: entities.revisionOf(appId, first === uid ? second : first) }
 }
 
-/** What the statement of a page tells of them. */
+/** What the statement of a page returns of them. */
 export interface FoundParties {
   /** Absent: there is no such user. */
   readonly viewer: RevisedUser | undefined

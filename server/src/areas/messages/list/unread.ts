@@ -56,7 +56,7 @@ const noteOf = (whose: Whose, from: number) => sql`case
 /**
  * All counts in one text, null where there is none. `readCount` reads each.
  * @param states `eachByKey` or `allByKey`
- * @param from counts that took so much are told with what is to be remembered of them
+ * @param from counts that took so much are returned with what is to be remembered of them
  */
 function selectCounts(whose: Whose, states: Fragment, from: number): Fragment {
   return sql`

@@ -58,7 +58,7 @@ export const judgedRows = createRecordset<{ readonly n: number; readonly records
 
 const behindJudged = 2 + sentRows.length + judgedRows.length
 
-/** What leads to the messages that are told of, behind all else that the statement takes. */
+/** What leads to the messages that are traced, behind all else that the statement takes. */
 export const tracedRows = { ofPlain: createTraced(2 + sentRows.length), ofModerated: createTraced(behindJudged) }
 
 function createTraced(first: number) {

@@ -40,7 +40,7 @@ export interface NewMessageRow {
   /** What moderation keeps beside it; undefined where it has nothing to say, as of nearly all. */
   readonly moderation: ModerationRecords | undefined
   /**
-   * Storing it, where that is told of; the writer ends it. Every row has it, so that those that are told of have the shape of the
+   * Storing it, where that is traced; the writer ends it. Every row has it, so that those that are traced have the shape of the
    * others, and code that is compiled for one fits both.
    */
   readonly span: Span | undefined

@@ -20,13 +20,13 @@ export interface Needs {
   readonly muids: boolean
   /** Somebody hears of it. */
   readonly subscribed: boolean
-  /** Mentions somebody, and that is told. */
+  /** Mentions somebody, and that is published. */
   readonly mentions: boolean
   /** Uses files that are kept here. */
   readonly files: boolean
   /** Moderation holds it, or has something else to write beside it. */
   readonly moderated: boolean
-  /** It is told of, and its events lead to it. */
+  /** It is traced, and its events lead to it. */
   readonly traced: boolean
 }
 
@@ -56,7 +56,7 @@ const receiptData = storedDataSql('message_read_receipt', {
   at: '$1::bigint',
 })
 
-/** What was decided in this process is told at once; what waits is told when it is decided. */
+/** What was decided in this process is published at once; what waits is published when it is decided. */
 const verdicts = `
       union all
       select id, 4, app_id, v.trigger, conversation, id, '{}'
@@ -157,7 +157,7 @@ const receipts = `union all
     select n, null, message, null, null, null, conversation, receipt
     from received`
 
-/** Where messages are told, those that are held are not among them. */
+/** Where messages are published, those that are held are not among them. */
 const publishedFrom = (moderated: boolean) => (moderated ? 'opened' : 'stored')
 
 /** What is held is stored, and that is all: whatever follows from a message looks at those that everybody may see. */
@@ -197,7 +197,7 @@ const records = `,
  *
  * Sending a message marks the conversation as read for the sender: in a one-to-one conversation only if the last
  * message was the other's (or both write in this batch), since otherwise there is nothing new to read; in groups always,
- * because the group's staircase goes by every member's mark. A step of reading tells of delivery too.
+ * because the group's staircase goes by every member's mark. A step of reading is one of delivery too.
  *
  * What became of the rows comes as one JSON array of arrays: that costs the driver less than as many rows of the protocol.
  *

@@ -35,7 +35,7 @@ export interface MessageWriter {
   readonly permissions: ScopePermissions
   /** Senders and receivers as answers show them. */
   readonly entities: EntityCache
-  /** Tells what was written in the order in which it was. */
+  /** Publishes what was written in the order in which it was. */
   readonly order: PublishOrder
   /** Writes what is imported. */
   readonly imports: ImportWriter

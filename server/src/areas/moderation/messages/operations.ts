@@ -51,7 +51,7 @@ async function editorOf({ database }: Context, { appId }: App, { sender }: Store
   return sender === systemUid ? undefined : (await requireActiveUser(database, appId, sender)).uid
 }
 
-/** A message of somebody's; those that tell of something else are none. @throws 404 `ERR_MESSAGE_ID_NOT_FOUND` */
+/** A message of somebody's; action messages are none. @throws 404 `ERR_MESSAGE_ID_NOT_FOUND` */
 async function requireOne({ database }: Context, app: App, id: string): Promise<StoredMessage> {
   return requireMessage(database, app, readMessageId(id), undefined, 'senderAndApp')
 }

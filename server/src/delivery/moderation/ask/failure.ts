@@ -9,7 +9,7 @@ export interface Failure extends Omit<EngineFailure, 'failedAt' | 'context'> {
   readonly openaiRequestId?: string
 }
 
-/** A request as failures tell of it: without what may be secret, or what was said. */
+/** A request as failures show it: without what may be secret, or what was said. */
 export interface SentRequest {
   /** Without its query. */
   readonly url: string

@@ -27,7 +27,7 @@ export type Said = { readonly judgement: Judgement } | { readonly failure: Failu
 
 /** Asks engines, each as long as it does not fail all the time. */
 export interface Line {
-  /** Never throws. @param within the work that it is part of, where that is told of */
+  /** Never throws. @param within the work that it is part of, where that is traced */
   ask(request: EngineRequest, within?: Span): Promise<Said>
   /** Engines that are left alone for a while, as they fail. */
   readonly paused: number
@@ -40,7 +40,7 @@ const maxPauseMs = 10_000
 const maxAnswerBytes = 64 * 1024
 const userAgent = 'Parley-Moderation/1'
 
-/** What is told of a failure where another message is concerned. */
+/** What is shown of a failure where another message is concerned. */
 type LastFailure = Pick<Failure, 'category' | 'errorMessage' | 'httpStatus' | 'timeoutMs'>
 
 export function createLine(poster: Poster, metrics: EngineMetrics): Line {
