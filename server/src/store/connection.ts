@@ -104,8 +104,8 @@ export function isConnectionFailure(error: unknown): boolean {
   const code = (error as { code?: unknown }).code
   if (typeof code === 'string') {
     // connection exceptions, out of resources (disk, memory, connections), operator intervention (shutdown, crash),
-    // and read-only: a standby that is about to take over
-    if (/^(08(?!P01)|53|57P|58|25006)/.test(code)) return true
+    // read-only: a standby that is about to take over; and the end of a transaction whose process stood still
+    if (/^(08(?!P01)|53|57P|58|25006|25P03)/.test(code)) return true
     if (/^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_|EHOST|ENETUNREACH)/.test(code)) return true
     // Files have these, too: of a database they are only where its socket could not be opened.
     if (/^(ENOENT|EAGAIN|EMFILE|ENFILE)$/.test(code)) return (error as { syscall?: unknown }).syscall === 'connect'

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { expect, it } from 'vitest'
+import { expect, inject, it } from 'vitest'
 import { isConnectionFailure } from '../../src/store/connection.ts'
 
 const of = (code: string, syscall: string) => Object.assign(new Error(`${syscall} ${code}`), { code, syscall })
@@ -18,4 +18,18 @@ it('What goes wrong with files is nothing of the database', () => {
   for (const code of ['ENOENT', 'EMFILE', 'ENFILE', 'EAGAIN']) {
     expect(isConnectionFailure(of(code, 'open')), code).toBe(false)
   }
+})
+
+it('A transaction that the database has ended, since its process stood still, may be sent again', async () => {
+  const client = new pg.Client({ ...inject('connection'), ssl: false, idle_in_transaction_session_timeout: 50 })
+  client.on('error', () => {})
+  await client.connect()
+  await client.query('begin')
+  // As a process that is stopped: it hears of nothing until it asks for more.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500)
+  const failure = await client.query('select 1').catch((error: unknown) => error)
+  expect(failure).toBeInstanceOf(Error)
+  expect(isConnectionFailure(failure)).toBe(true)
+  // What it is called depends on who is faster: the word of the database, or the end of the connection.
+  expect(isConnectionFailure(Object.assign(new Error('terminating connection'), { code: '25P03' }))).toBe(true)
 })
