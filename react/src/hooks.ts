@@ -210,7 +210,7 @@ function useLoaded<T>(load: ((signal: AbortSignal) => Promise<T>) | undefined, n
       clearTimeout(timer)
       controller.abort()
     }
-  }, [client, name])
+  }, [client, name, load === undefined])
   const isCurrent = state?.client === client && state.name === name
   return {
     found: isCurrent ? state.found : undefined,

@@ -309,6 +309,14 @@ describeWith(chromiumProgram, 'the demo page, in two tabs of a real browser', ()
     expect([...alice.problems, ...bob.problems]).toEqual([])
   })
 
+  it('offers whom to mention as soon as that is asked for', async () => {
+    const world = await createWorld()
+    const alice = await openTab(world, 'alice', 'bob')
+    await composer(alice).fill('Ask @')
+    await alice.getByRole('option', { name: 'bob' }).waitFor()
+    expect(alice.problems).toEqual([])
+  })
+
   it('makes a group once, however often it is told to, and closes what is open by Escape', async () => {
     const world = await createWorld()
     await createUsers(world, 'bob')
