@@ -7,7 +7,7 @@ import { createDryRuns, createModerationActions, createModerationJudge, watchQue
 import { createChangeWatch, createPasswords, createSignInProvider, type PasswordCost } from './areas/operators/index.ts'
 import { startPersonExports } from './areas/person-exports/index.ts'
 import { startRetention } from './areas/retention/index.ts'
-import { openLedgerPlaces } from './backup/ledger/open.ts'
+import { openLedgerDestinations } from './backup/ledger/open.ts'
 import { createLedgerWriter } from './backup/ledger/writer.ts'
 import { createScheduledBackups } from './backup/schedule.ts'
 import type { Route } from './call.ts'
@@ -182,7 +182,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   const ledger =
     options.dataDir === undefined
       ? undefined
-      : createLedgerWriter(database, openLedgerPlaces(config, options.dataDir, options.mediaDir), log)
+      : createLedgerWriter(database, openLedgerDestinations(config, options.dataDir, options.mediaDir), log)
   const backups =
     options.dataDir === undefined
       ? undefined

@@ -91,7 +91,7 @@ describe('the configuration', () => {
       keepsClientAddresses: true,
       uploadStallSeconds: 30,
       mediaMinFreeBytes: 1000 * 1024 * 1024,
-      backup: { place: undefined, schedule: undefined, keep: 7, passphrase: undefined, pace: 'auto' },
+      backup: { destination: undefined, schedule: undefined, keep: 7, passphrase: undefined, pace: 'auto' },
       auditRetentionDays: 365,
       host: '127.0.0.1',
       port: 8080,
@@ -324,7 +324,7 @@ describe('the configuration', () => {
     expect(config).toEqual({
       keepsClientAddresses: false,
       backup: {
-        ...{ place: { kind: 'folder', folder: '/backup' }, schedule: '30 3 * * *', keep: 3 },
+        ...{ destination: { kind: 'folder', folder: '/backup' }, schedule: '30 3 * * *', keep: 3 },
         ...{ passphrase: 'correct horse battery', pace: 'gentle' },
       },
       mediaMinFreeBytes: 0,
@@ -566,25 +566,25 @@ describe('the configuration', () => {
 describe('backups', () => {
   it('go to a folder or a bucket, which is reached as that of the files unless something else is said', () => {
     expect(readConfig({}).backup).toEqual({
-      ...{ place: undefined, schedule: undefined, keep: 7 },
+      ...{ destination: undefined, schedule: undefined, keep: 7 },
       ...{ passphrase: undefined, pace: 'auto' },
     })
-    expect(readConfig({ BACKUP_TO: '/backup' }).backup.place).toEqual({ kind: 'folder', folder: '/backup' })
+    expect(readConfig({ BACKUP_TO: '/backup' }).backup.destination).toEqual({ kind: 'folder', folder: '/backup' })
     const media = {
       ...{ MEDIA_S3_ENDPOINT: 'https://s3.example.com', MEDIA_S3_BUCKET: 'media', MEDIA_S3_REGION: 'eu-central-1' },
       ...{ MEDIA_S3_ACCESS_KEY_ID: 'id', MEDIA_S3_SECRET_ACCESS_KEY: 'secret' },
     }
-    const { place } = readConfig({
+    const { destination } = readConfig({
       ...media,
       BACKUP_TO: 's3://backups/of/chat/',
       BACKUP_S3_ACCESS_KEY_ID: 'own',
     }).backup
     const settings = { endpoint: 'https://s3.example.com', region: 'eu-central-1', secretAccessKey: 'secret' }
-    expect(place).toEqual({
+    expect(destination).toEqual({
       ...{ kind: 'bucket', prefix: 'of/chat/' },
       settings: { ...settings, bucket: 'backups', accessKeyId: 'own' },
     })
-    expect(readConfig({ ...media, BACKUP_TO: 's3://backups' }).backup.place).toMatchObject({ prefix: '' })
+    expect(readConfig({ ...media, BACKUP_TO: 's3://backups' }).backup.destination).toMatchObject({ prefix: '' })
   })
 
   it('are refused where they could not be made', () => {

@@ -32,14 +32,14 @@ export interface Progress {
 
 export interface BackupOptions {
   readonly connection: ConnectionSettings
-  readonly place: FileStore
+  readonly destination: FileStore
   /** Where the files of messages are. */
   readonly media: FileStore
   /** The keys, sealed (keys.ts); absent: they are not in the backup. */
   readonly sealedKeys?: { readonly box: Buffer; readonly masterKey: string } | undefined
   /** Left out: as much as this machine can do beside its service. */
   readonly share?: Share
-  /** Left out: as fast as it goes. `place` is best opened with it, too. */
+  /** Left out: as fast as it goes. `destination` is best opened with it, too. */
   readonly pace?: Pace
   readonly onProgress?: (progress: Progress) => void
   /** Called with what does not keep it from being whole. */
@@ -55,7 +55,7 @@ const sealedFile = 'keys.sealed'
  * @throws BackupError when there is nothing to back up
  */
 export async function makeBackup(options: BackupOptions): Promise<Manifest> {
-  const { place, signal } = options
+  const { destination, signal } = options
   const startedAt = new Date()
   const id = newId(startedAt)
   const snapshot = await openSnapshot(options.connection)
@@ -66,11 +66,11 @@ export async function makeBackup(options: BackupOptions): Promise<Manifest> {
       ...{ format: 1, id, startedAt: startedAt.toISOString(), finishedAt: new Date().toISOString(), parley: version },
       ...contents,
     }
-    await writeManifest(place, manifest, (text) => Readable.from([Buffer.from(text)]))
+    await writeManifest(destination, manifest, (text) => Readable.from([Buffer.from(text)]))
     return manifest
   } catch (error) {
     // What cannot be removed now is by the next that is made with --keep.
-    await removeBackup(place, id).catch(() => {})
+    await removeBackup(destination, id).catch(() => {})
     throw error
   } finally {
     await snapshot.close()
@@ -84,19 +84,19 @@ function newId(startedAt: Date): string {
 }
 
 /** Removes a backup, what is missing of it first: its manifest. Files that others use, too, stay. */
-export async function removeBackup(place: FileStore, id: string): Promise<void> {
-  const names = await place.list(inBackup(id, ''))
+export async function removeBackup(destination: FileStore, id: string): Promise<void> {
+  const names = await destination.list(inBackup(id, ''))
   const first = inBackup(id, 'manifest.json')
   for (const name of names.sort((one, other) => Number(other === first) - Number(one === first)))
-    await place.remove(name)
-  await place.tidyBelow(inBackup(id, ''))
+    await destination.remove(name)
+  await destination.tidyBelow(inBackup(id, ''))
 }
 
 type Contents = Omit<Manifest, 'format' | 'id' | 'startedAt' | 'finishedAt' | 'parley'>
 
 async function copyAll(options: BackupOptions, snapshot: Snapshot, id: string): Promise<Contents> {
   const {
-    place,
+    destination,
     media,
     connection,
     share = shareOf(),
@@ -116,7 +116,7 @@ async function copyAll(options: BackupOptions, snapshot: Snapshot, id: string): 
   const { tables, foreign } = describe(await readTables(snapshot.client), applied)
   const progress = { rows: 0, rawBytes: 0, bytes: 0, tables: tables.length, tablesDone: 0, files: 0 }
 
-  const copying: Copying = { snapshot, place, id, pace, packers: share.packers }
+  const copying: Copying = { snapshot, destination, id, pace, packers: share.packers }
   const entries = await inTurns(tables, share.readers, async (table) => {
     const entry = await copyTable(copying, table, (what, { rows, rawBytes, bytes }) => {
       signal?.throwIfAborted()
@@ -131,7 +131,7 @@ async function copyAll(options: BackupOptions, snapshot: Snapshot, id: string): 
 
   const now = await connect(connection, 'parley backup')
   try {
-    const files = await copyFiles({ place, media, id, snapshot, now, pace, onWarning }, (done) => {
+    const files = await copyFiles({ destination, media, id, snapshot, now, pace, onWarning }, (done) => {
       signal?.throwIfAborted()
       onProgress({ ...progress, files: done.files, what: 'files' })
     })
@@ -160,9 +160,9 @@ function describe(found: readonly Table[], applied: readonly string[]) {
   return { tables: found.filter(isOurs), foreign: found.filter((table) => !isOurs(table)).map(({ name }) => name) }
 }
 
-async function writeKeys({ place, sealedKeys }: BackupOptions, id: string): Promise<string | null> {
+async function writeKeys({ destination, sealedKeys }: BackupOptions, id: string): Promise<string | null> {
   if (sealedKeys === undefined) return null
-  await place.write(inBackup(id, sealedFile), Readable.from([sealedKeys.box]), 'application/octet-stream')
+  await destination.write(inBackup(id, sealedFile), Readable.from([sealedKeys.box]), 'application/octet-stream')
   return sealedFile
 }
 
@@ -176,7 +176,7 @@ const undefinedTable = '42P01'
 
 interface Copying {
   readonly snapshot: Snapshot
-  readonly place: FileStore
+  readonly destination: FileStore
   readonly id: string
   readonly pace: Pace
   readonly packers: number
@@ -184,7 +184,7 @@ interface Copying {
 
 /** @returns undefined where the table is gone: a day of the log that is kept no longer */
 async function copyTable(
-  { snapshot, place, id, pace, packers }: Copying,
+  { snapshot, destination, id, pace, packers }: Copying,
   table: Table,
   onPart: (what: string, part: { rows: number; rawBytes: number; bytes: number }) => void,
 ): Promise<TableEntry | undefined> {
@@ -192,7 +192,7 @@ async function copyTable(
   const what = `${schema}.${name}`
   try {
     const parts = await snapshot.read((client) =>
-      writeParts(place, id, (number) => `${what}.${number}.copy.gz`, rowsOf(client, table, pace), {
+      writeParts(destination, id, (number) => `${what}.${number}.copy.gz`, rowsOf(client, table, pace), {
         packers,
         pace,
         onPart: (part) => onPart(what, part),

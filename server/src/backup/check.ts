@@ -25,11 +25,11 @@ const mostProblems = 50
  * @throws BackupError when the manifest itself cannot be read
  */
 export async function checkBackup(
-  place: FileStore,
+  destination: FileStore,
   id: string,
   onProgress: (done: { readonly parts: number; readonly of: number; readonly files: number }) => void = () => {},
 ): Promise<Checked> {
-  const manifest = await readManifest(place, id)
+  const manifest = await readManifest(destination, id)
   const problems: string[] = []
   const report = (problem: string | undefined) => {
     if (problem !== undefined && problems.length < mostProblems) problems.push(problem)
@@ -37,11 +37,11 @@ export async function checkBackup(
   const parts = [...manifest.tables.flatMap((table) => table.parts), ...manifest.files.list]
   const done = { parts: 0, of: parts.length, files: 0 }
   await inTurns(parts, atOnce, async (part) => {
-    report(await compare(place, inBackup(id, part.file), part, part.rows))
+    report(await compare(destination, inBackup(id, part.file), part, part.rows))
     done.parts++
     onProgress(done)
   })
-  report(await checkKeys(place, manifest))
+  report(await checkKeys(destination, manifest))
   // A list of files that is not what was written is not gone by.
   if (problems.length > 0) return { manifest, problems }
   for (const { schema, name, rows, parts } of manifest.tables) {
@@ -51,11 +51,11 @@ export async function checkBackup(
   const batch: { path: string; bytes: number; sha256: string }[] = []
   const checkFiles = async () => {
     await inTurns(batch.splice(0), atOnce, async (file) =>
-      report(await compare(place, `${filesFolder}${file.path}`, file)),
+      report(await compare(destination, `${filesFolder}${file.path}`, file)),
     )
     onProgress(done)
   }
-  for await (const file of readFileList(place, manifest)) {
+  for await (const file of readFileList(destination, manifest)) {
     done.files++
     if (batch.push(file) >= 500) await checkFiles()
   }
@@ -67,11 +67,11 @@ export async function checkBackup(
 }
 
 /** Whether the keys are there that a backup holds, as far as can be seen without their passphrase. @returns what is wrong */
-async function checkKeys(place: FileStore, { id, keys: { sealed } }: Manifest): Promise<string | undefined> {
+async function checkKeys(destination: FileStore, { id, keys: { sealed } }: Manifest): Promise<string | undefined> {
   if (sealed === null) return undefined
   const name = inBackup(id, sealed)
-  if ((await place.sizeOf(name)) === undefined) return `${name} is missing`
-  return openBox(await buffer(await place.read(name, undefined))) === undefined ? `${name} is damaged` : undefined
+  if ((await destination.sizeOf(name)) === undefined) return `${name} is missing`
+  return openBox(await buffer(await destination.read(name, undefined))) === undefined ? `${name} is damaged` : undefined
 }
 
 /**
@@ -79,16 +79,16 @@ async function checkKeys(place: FileStore, { id, keys: { sealed } }: Manifest): 
  * @returns what is wrong
  */
 async function compare(
-  place: FileStore,
+  destination: FileStore,
   name: string,
   { bytes, sha256 }: { readonly bytes: number; readonly sha256: string },
   rows?: number,
 ): Promise<string | undefined> {
-  const size = await place.sizeOf(name)
+  const size = await destination.sizeOf(name)
   if (size === undefined) return `${name} is missing`
   if (size !== bytes) return `${name} has ${size} bytes, not ${bytes}`
   const hash = createHash('sha256')
-  const content = await place.read(name, undefined)
+  const content = await destination.read(name, undefined)
   let found: number | undefined
   try {
     if (rows === undefined) await pipeline(content, hash)

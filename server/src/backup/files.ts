@@ -58,7 +58,7 @@ interface Row {
  */
 export async function copyFiles(
   {
-    place,
+    destination,
     media,
     id,
     snapshot,
@@ -66,7 +66,7 @@ export async function copyFiles(
     pace,
     onWarning,
   }: {
-    readonly place: FileStore
+    readonly destination: FileStore
     readonly media: FileStore
     readonly id: string
     readonly snapshot: Snapshot
@@ -76,7 +76,7 @@ export async function copyFiles(
   },
   onProgress: (progress: FilesProgress) => void,
 ): Promise<FilesEntry> {
-  const before = await readKnown(place, onWarning)
+  const before = await readKnown(destination, onWarning)
   const missing: string[] = []
   const total = { files: 0, bytes: 0, copied: 0 }
   const copy = async ({ appId, key, size }: Row): Promise<FileEntry | undefined> => {
@@ -84,7 +84,7 @@ export async function copyFiles(
     const known = before.get(path)
     // Another size had a file that was cut off when it was copied.
     if (known?.bytes === size) return known
-    const entry = await copyIfThere(media, path, place)
+    const entry = await copyIfThere(media, path, destination)
     if (entry === undefined) {
       if (known !== undefined) return known
       if (((await now.query(isKnown, [appId, key])).rowCount ?? 0) > 0) missing.push(path)
@@ -103,7 +103,7 @@ export async function copyFiles(
     }
   }
   // In this order: the list is read to its end before the totals are taken.
-  const list = await writeParts(place, id, (number) => `files.${number}.ndjson.gz`, lines(), { pace })
+  const list = await writeParts(destination, id, (number) => `files.${number}.ndjson.gz`, lines(), { pace })
   return {
     list,
     ...{ count: total.files, bytes: total.bytes },
@@ -125,13 +125,16 @@ async function* pages(client: pg.Client): AsyncGenerator<Row[]> {
  * Files that the newest backup has, and that are still there, of the size that it tells. It only saves copying: one that is damaged or of a newer version is
  * passed over for the one before. One that cannot be reached now is not: everything would be copied again.
  */
-async function readKnown(place: FileStore, onWarning: (text: string) => void): Promise<ReadonlyMap<string, FileEntry>> {
-  const ids = (await listBackups(place)).reverse()
+async function readKnown(
+  destination: FileStore,
+  onWarning: (text: string) => void,
+): Promise<ReadonlyMap<string, FileEntry>> {
+  const ids = (await listBackups(destination)).reverse()
   if (ids.length === 0) return new Map()
-  const there = await place.sizesBelow(filesFolder)
+  const there = await destination.sizesBelow(filesFolder)
   for (const id of ids) {
     try {
-      return await readKnownOf(place, id, there)
+      return await readKnownOf(destination, id, there)
     } catch (error) {
       if (!isDamage(error)) throw error
       onWarning(
@@ -150,12 +153,12 @@ function isDamage(error: unknown): boolean {
 }
 
 async function readKnownOf(
-  place: FileStore,
+  destination: FileStore,
   id: string,
   there: ReadonlyMap<string, number>,
 ): Promise<Map<string, FileEntry>> {
   const known = new Map<string, FileEntry>()
-  for await (const entry of readFileList(place, await readManifest(place, id))) {
+  for await (const entry of readFileList(destination, await readManifest(destination, id))) {
     if (there.get(`${filesFolder}${entry.path}`) === entry.bytes) known.set(entry.path, entry)
   }
   return known
@@ -165,13 +168,13 @@ async function readKnownOf(
  * The files of a backup, one by one.
  * @throws BackupError when a part of the list is not there
  */
-export async function* readFileList(place: FileStore, { id, files }: Manifest): AsyncGenerator<FileEntry> {
+export async function* readFileList(destination: FileStore, { id, files }: Manifest): AsyncGenerator<FileEntry> {
   for (const part of files.list) {
-    if ((await place.sizeOf(inBackup(id, part.file))) === undefined) {
+    if ((await destination.sizeOf(inBackup(id, part.file))) === undefined) {
       throw new BackupError(`The backup ${id} is damaged: ${part.file} is missing.`)
     }
     let rest = ''
-    for await (const text of (await readPart(place, id, part)).setEncoding('utf8')) {
+    for await (const text of (await readPart(destination, id, part)).setEncoding('utf8')) {
       const lines = (rest + text).split('\n')
       rest = lines.pop() as string
       for (const line of lines) yield JSON.parse(line) as FileEntry
@@ -180,10 +183,10 @@ export async function* readFileList(place: FileStore, { id, files }: Manifest): 
 }
 
 /** @returns undefined where there is no such file, or it was removed before it was read */
-async function copyIfThere(media: FileStore, path: string, place: FileStore) {
+async function copyIfThere(media: FileStore, path: string, destination: FileStore) {
   if ((await media.sizeOf(path)) === undefined) return undefined
   try {
-    return await copyFile(media, path, place, `${filesFolder}${path}`)
+    return await copyFile(media, path, destination, `${filesFolder}${path}`)
   } catch (error) {
     if ((await media.sizeOf(path)) === undefined) return undefined
     throw error

@@ -18,7 +18,7 @@ import { tables } from '../tables.ts'
 import { nameOf, readSequences } from './catalog.ts'
 import type { SequenceEntry } from './format.ts'
 import { type Applied, applyLedger } from './ledger/apply.ts'
-import type { LedgerEntry } from './ledger/places.ts'
+import type { LedgerEntry } from './ledger/destinations.ts'
 
 /** What was done to a database that was brought back, before anybody is served. */
 export interface Finished {

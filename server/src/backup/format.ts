@@ -53,7 +53,7 @@ export interface SequenceEntry {
   readonly lastValue: string | null
 }
 
-/** The files of messages. They are kept once for all backups of a place, since none ever changes; `list` says which are of this one. */
+/** The files of messages. They are kept once for all backups of a destination, since none ever changes; `list` says which are of this one. */
 export interface FilesEntry {
   readonly list: readonly PartEntry[]
   readonly count: number
@@ -63,7 +63,7 @@ export interface FilesEntry {
   readonly examplesOfMissing: readonly string[]
 }
 
-/** A file of a message: where it is in the storage, below `files/` in the place of the backups too. */
+/** A file of a message: where it is in the storage, below `files/` in the destination of the backups too. */
 export interface FileEntry {
   readonly path: string
   readonly bytes: number
@@ -90,27 +90,31 @@ export const filesFolder = 'files/'
 const manifestFile = 'manifest.json'
 const checksumFile = 'manifest.json.sha256'
 
-/** Where a file of a backup is in its place. */
+/** Where a file of a backup is at its destination. */
 export const inBackup = (id: string, file: string) => `${backupsFolder}${id}/${file}`
 
 const sha256Of = (data: string | Uint8Array) => createHash('sha256').update(data).digest('hex')
 
 /** Writes the manifest, with a checksum as `sha256sum -c` reads it. From then on the backup is there. */
 export async function writeManifest(
-  place: FileStore,
+  destination: FileStore,
   manifest: Manifest,
   toStream: (text: string) => Readable,
 ): Promise<void> {
   const text = `${JSON.stringify(manifest, null, 1)}\n`
-  await place.write(inBackup(manifest.id, checksumFile), toStream(`${sha256Of(text)}  ${manifestFile}\n`), 'text/plain')
-  await place.write(inBackup(manifest.id, manifestFile), toStream(text), 'application/json')
+  await destination.write(
+    inBackup(manifest.id, checksumFile),
+    toStream(`${sha256Of(text)}  ${manifestFile}\n`),
+    'text/plain',
+  )
+  await destination.write(inBackup(manifest.id, manifestFile), toStream(text), 'application/json')
 }
 
 /** @throws BackupError when there is none, or it is not as it was written */
-export async function readManifest(place: FileStore, id: string): Promise<Manifest> {
+export async function readManifest(destination: FileStore, id: string): Promise<Manifest> {
   const [text, checksum] = await Promise.all([
-    readText(place, inBackup(id, manifestFile)),
-    readText(place, inBackup(id, checksumFile)),
+    readText(destination, inBackup(id, manifestFile)),
+    readText(destination, inBackup(id, checksumFile)),
   ])
   if (text === undefined) throw new BackupError(`The backup ${id} has no ${manifestFile}: it was never finished.`)
   if (checksum?.split(' ')[0] !== sha256Of(text)) {
@@ -125,17 +129,17 @@ export async function readManifest(place: FileStore, id: string): Promise<Manife
   return manifest as Manifest
 }
 
-async function readText(place: FileStore, name: string): Promise<string | undefined> {
-  if ((await place.sizeOf(name)) === undefined) return undefined
-  return (await buffer(await place.read(name, undefined))).toString('utf8')
+async function readText(destination: FileStore, name: string): Promise<string | undefined> {
+  if ((await destination.sizeOf(name)) === undefined) return undefined
+  return (await buffer(await destination.read(name, undefined))).toString('utf8')
 }
 
 /**
- * Ids of the finished backups of a place, oldest first: an id begins with its time. Those of a time that is still to come were made while
+ * Ids of the finished backups of a destination, oldest first: an id begins with its time. Those of a time that is still to come were made while
  * a clock was wrong; they stand before all others, so that none of them is taken for the newest, or stays instead of it.
  */
-export async function listBackups(place: FileStore): Promise<string[]> {
-  const names = await place.list(backupsFolder)
+export async function listBackups(destination: FileStore): Promise<string[]> {
+  const names = await destination.list(backupsFolder)
   const ids = names.flatMap((name) => /^backups\/([^/]+)\/manifest\.json$/.exec(name)?.[1] ?? []).sort()
   const latest = Date.now() + clockMayDifferMs
   const isToCome = (id: string) => (timeOf(id) ?? 0) > latest
@@ -152,8 +156,8 @@ export function timeOf(id: string): number | undefined {
  * The backup that was asked for, or the newest.
  * @throws BackupError when there is none
  */
-export async function chooseBackup(place: FileStore, wanted: string | undefined): Promise<string> {
-  const ids = await listBackups(place)
+export async function chooseBackup(destination: FileStore, wanted: string | undefined): Promise<string> {
+  const ids = await listBackups(destination)
   const id = wanted ?? ids.at(-1)
   if (id === undefined) throw new BackupError('There is no backup there.')
   if (!ids.includes(id))

@@ -32,12 +32,12 @@ const loading = `set synchronous_commit = off; set maintenance_work_mem = '256MB
  */
 export async function load(
   {
-    place,
+    destination,
     manifest,
     connection,
     workers = 3,
   }: {
-    readonly place: FileStore
+    readonly destination: FileStore
     readonly manifest: Manifest
     readonly connection: ConnectionSettings
     readonly workers?: number
@@ -55,7 +55,7 @@ export async function load(
     let rows = 0
     const parts = tables.flatMap((table) => table.parts.map((part) => ({ table, part })))
     await onClients(clients, parts, async (on, { table, part }) => {
-      const loaded = await loadPart(on, table, await readPart(place, manifest.id, part))
+      const loaded = await loadPart(on, table, await readPart(destination, manifest.id, part))
       if (loaded !== part.rows) throw new BackupError(`${part.file} brought ${loaded} rows, not ${part.rows}.`)
       rows += loaded
       onProgress({ what: `${table.schema}.${table.name}`, rows, of })

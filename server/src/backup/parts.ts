@@ -33,7 +33,7 @@ interface PartsOptions {
  * @param lines in pieces of any size; the last ends with a line end
  */
 export async function writeParts(
-  place: FileStore,
+  destination: FileStore,
   id: string,
   nameOf: (number: number) => string,
   lines: AsyncIterable<Buffer>,
@@ -43,7 +43,7 @@ export async function writeParts(
   let members: Member[] = []
   const finish = async () => {
     const file = nameOf(parts.length + 1)
-    const part = await writePart(place, id, file, members)
+    const part = await writePart(destination, id, file, members)
     parts.push(part)
     onPart(part)
     members = []
@@ -56,11 +56,16 @@ export async function writeParts(
   return parts
 }
 
-async function writePart(place: FileStore, id: string, file: string, members: readonly Member[]): Promise<PartEntry> {
+async function writePart(
+  destination: FileStore,
+  id: string,
+  file: string,
+  members: readonly Member[],
+): Promise<PartEntry> {
   const hash = createHash('sha256')
   for (const { packed } of members) hash.update(packed)
   const content = Readable.from(members.map(({ packed }) => packed))
-  const bytes = await place.write(inBackup(id, file), content, 'application/gzip')
+  const bytes = await destination.write(inBackup(id, file), content, 'application/gzip')
   return {
     ...{ file, bytes },
     sha256: hash.digest('hex'),
@@ -70,9 +75,13 @@ async function writePart(place: FileStore, id: string, file: string, members: re
 }
 
 /** The lines of a file of a backup. */
-export async function readPart(place: FileStore, id: string, { file }: Pick<PartEntry, 'file'>): Promise<Readable> {
+export async function readPart(
+  destination: FileStore,
+  id: string,
+  { file }: Pick<PartEntry, 'file'>,
+): Promise<Readable> {
   // Whoever reads hears of what goes wrong.
-  return pipeline(await place.read(inBackup(id, file), undefined), createGunzip(), () => {})
+  return pipeline(await destination.read(inBackup(id, file), undefined), createGunzip(), () => {})
 }
 
 /** Packs blocks, some side by side, and gives them in their order. */

@@ -8,7 +8,7 @@ import { copyFile, readFileList } from './files.ts'
 import { type Finished, finish } from './finish.ts'
 import { BackupError, filesFolder, type Manifest } from './format.ts'
 import { inTurns } from './in-turns.ts'
-import type { LedgerEntry } from './ledger/places.ts'
+import type { LedgerEntry } from './ledger/destinations.ts'
 import { load } from './load.ts'
 import { connect } from './snapshot.ts'
 import { clear, close, isServed, open, reasonClosed, standingOf } from './target.ts'
@@ -21,7 +21,7 @@ export interface RestoreProgress {
 }
 
 export interface RestoreOptions {
-  readonly place: FileStore
+  readonly destination: FileStore
   /** Of a backup that was checked. */
   readonly manifest: Manifest
   readonly connection: ConnectionSettings
@@ -47,7 +47,7 @@ export function requireKnown({ migrations: names, parley }: Manifest): void {
  * @throws BackupError when the database is not empty, or is in use
  */
 export async function restore(options: RestoreOptions): Promise<Finished> {
-  const { place, manifest, connection, media, onProgress = () => {} } = options
+  const { destination, manifest, connection, media, onProgress = () => {} } = options
   requireKnown(manifest)
   const client = await connect(connection, 'restoring parley')
   try {
@@ -61,9 +61,9 @@ export async function restore(options: RestoreOptions): Promise<Finished> {
     await close(client, unfinishedRestore(manifest.id), false)
     await clear(client)
     const progress = { rows: 0, of: 0, files: 0 }
-    await load({ place, manifest, connection }, (done) => onProgress(Object.assign(progress, done)))
+    await load({ destination, manifest, connection }, (done) => onProgress(Object.assign(progress, done)))
     if (media !== undefined) {
-      await bringFiles(place, manifest, media, (files) => onProgress({ ...progress, files, what: 'files' }))
+      await bringFiles(destination, manifest, media, (files) => onProgress({ ...progress, files, what: 'files' }))
     }
     await finishMigrating(connection)
     const { masterKey, entries } = options
@@ -129,7 +129,7 @@ const unfinishedRestore = (id: string) =>
 const atOnce = 4
 
 async function bringFiles(
-  place: FileStore,
+  destination: FileStore,
   manifest: Manifest,
   media: FileStore,
   onProgress: (files: number) => void,
@@ -138,13 +138,13 @@ async function bringFiles(
   const bring = async ({ path, bytes, sha256 }: { path: string; bytes: number; sha256: string }) => {
     // A bucket may have it still; a file never changes.
     if ((await media.sizeOf(path)) !== bytes) {
-      const copied = await copyFile(place, `${filesFolder}${path}`, media, path)
+      const copied = await copyFile(destination, `${filesFolder}${path}`, media, path)
       if (copied.sha256 !== sha256) throw new BackupError(`The file ${path} did not arrive as it was.`)
     }
     onProgress(++files)
   }
   let batch: { path: string; bytes: number; sha256: string }[] = []
-  for await (const file of readFileList(place, manifest)) {
+  for await (const file of readFileList(destination, manifest)) {
     batch.push(file)
     if (batch.length < 500) continue
     await inTurns(batch, atOnce, bring)

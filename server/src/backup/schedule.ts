@@ -10,8 +10,8 @@ import { isNotToCome } from '../store/clock.ts'
 import { isConnectionFailure } from '../store/connection.ts'
 import type { Database } from '../store/database.ts'
 import { statement } from '../store/statement.ts'
+import { openDestination } from './destination.ts'
 import { readManifest } from './format.ts'
-import { openPlace } from './place.ts'
 
 /** Makes backups when the configuration says so, whichever process gets there first. */
 export interface ScheduledBackups {
@@ -94,9 +94,9 @@ const nowSeconds = () => Math.floor(Date.now() / 1000)
 
 export function createScheduledBackups(options: ScheduleOptions): ScheduledBackups | undefined {
   const { config, database, log, registry, dataDir, program = ownProgram } = options
-  const { schedule, place, keep, passphrase } = config.backup
-  if (schedule === undefined || place === undefined) return undefined
-  const store = openPlace(place)
+  const { schedule, destination, keep, passphrase } = config.backup
+  if (schedule === undefined || destination === undefined) return undefined
+  const store = openDestination(destination)
   const channel = database.openChannel('parley backups')
   const stopping = new AbortController()
   let running: Promise<void> | undefined

@@ -10,14 +10,14 @@ export const heldKinds = ['webhooks', 'notifications', 'questions'] as const
 export type HeldKind = (typeof heldKinds)[number]
 
 /** `now`, `seconds`: SQL for a time at which it is due, and for when it came. */
-interface Place {
+interface HeldTable {
   readonly table: string
   readonly isPending: string
   readonly now: string
   readonly seconds: string
 }
 
-const places = {
+const heldTables = {
   // Deliveries to webhooks.
   webhooks: { table: 'webhook_deliveries', isPending: `status = 'pending'`, now: nowMs, seconds: 'created_at' },
   // Pushes, e-mails and SMS.
@@ -30,9 +30,9 @@ const places = {
     ...{ table: 'message_moderation', isPending: 'questions is not null' },
     ...{ now: `${nowMs} / 1000`, seconds: 'created_at' },
   },
-} as const satisfies Record<HeldKind, Place>
+} as const satisfies Record<HeldKind, HeldTable>
 
-const holds = Object.values(places).map(({ table, isPending }) =>
+const holds = Object.values(heldTables).map(({ table, isPending }) =>
   statement(`
   update ${table}
   set due_at = null
@@ -82,11 +82,11 @@ const selectHeld = statement(
   heldKinds
     .map(
       (kind) => `
-  select a.name as app, '${kind}' as kind, count(*) as count, min(d.${places[kind].seconds}) as oldest
-  from ${places[kind].table} d
+  select a.name as app, '${kind}' as kind, count(*) as count, min(d.${heldTables[kind].seconds}) as oldest
+  from ${heldTables[kind].table} d
   join apps a on a.app_id = d.app_id
   where d.due_at is null
-  and d.${places[kind].isPending}
+  and d.${heldTables[kind].isPending}
   group by a.name`,
     )
     .join('\n  union all'),
@@ -130,15 +130,15 @@ const releases = Object.fromEntries(
   heldKinds.map((kind) => [
     kind,
     statement(`
-  update ${places[kind].table} d
-  set due_at = ${places[kind].now}
+  update ${heldTables[kind].table} d
+  set due_at = ${heldTables[kind].now}
   where d.ctid in (
     select h.ctid
-    from ${places[kind].table} h
+    from ${heldTables[kind].table} h
     join apps a on a.app_id = h.app_id
     where ($1::text is null or a.name = $1)
     and h.due_at is null
-    and h.${places[kind].isPending}
+    and h.${heldTables[kind].isPending}
     limit ${atOnce}
   )
   returning d.app_id`),

@@ -2,14 +2,14 @@ import path from 'node:path'
 import { parseArgs } from 'node:util'
 import dotenv from 'dotenv'
 import { type BackupOptions, makeBackup } from '../backup/backup.ts'
+import { describeDestination, openDestination } from '../backup/destination.ts'
 import { listBackups, readManifest } from '../backup/format.ts'
 import { sealKeys } from '../backup/keys.ts'
 import { oneAtATime } from '../backup/one-at-a-time.ts'
 import { atPace } from '../backup/pace.ts'
-import { describePlace, openPlace } from '../backup/place.ts'
 import { pruneBackups } from '../backup/prune.ts'
 import { findStaging } from '../backup/staging.ts'
-import { type BackupPlace, isPace, type PaceName, readBucket, readPlace } from '../config/backup.ts'
+import { type BackupDestination, isPace, type PaceName, readBucket, readDestination } from '../config/backup.ts'
 import { type Config, readConfig } from '../config/index.ts'
 import { createReader } from '../config/secrets.ts'
 import { loadKeys } from '../keys-file.ts'
@@ -23,10 +23,10 @@ import { runCommandLine, UsageError } from './usage.ts'
 const help = `Usage: parley backup [options]
 
 Copies the database and the files of messages, as they are at this moment, while the service goes on. Each backup is whole by itself, but
-for the files of messages, which all backups of a place share.
+for the files of messages, which all backups of a destination share.
 
 Options:
-  --to <place>      a folder, or s3://<bucket>/<prefix> (default: BACKUP_TO)
+  --to <destination>      a folder, or s3://<bucket>/<prefix> (default: BACKUP_TO)
   --with-keys       also keys.env, sealed with BACKUP_PASSPHRASE; without it, a backup holds no key that opens it
   --keep <number>   afterwards, remove all backups there but the newest ones, with files that no other backup has
   --pace <pace>     auto: in small steps with rests while others are busy, else as fast as it goes; gentle: always in small steps;
@@ -59,31 +59,36 @@ export function backupCommand(args: string[]): Promise<number> {
     }
     dotenv.config({ quiet: true })
     const config = readConfig(process.env)
-    const place = findPlace(config, values.to, '--to')
-    if (values.list === true) return list(place)
+    const destination = findDestination(config, values.to, '--to')
+    if (values.list === true) return list(destination)
     const keep = values.keep === undefined ? undefined : Number(values.keep)
     if (keep !== undefined && !(Number.isInteger(keep) && keep > 0))
       throw new UsageError('--keep takes a number from 1')
     const { pace = config.backup.pace } = values
     if (!isPace(pace)) throw new UsageError('--pace takes auto, gentle or full')
-    return back(config, place, { withKeys: values['with-keys'] === true, keep, pace })
+    return back(config, destination, { withKeys: values['with-keys'] === true, keep, pace })
   })
 }
 
 /** The place that an option names, or the configuration. */
-export function findPlace(config: Config, named: string | undefined, option: string): BackupPlace {
+export function findDestination(config: Config, named: string | undefined, option: string): BackupDestination {
   if (named === undefined) {
-    if (config.backup.place === undefined) throw new UsageError(`say where the backups are: ${option}, or BACKUP_TO`)
-    return config.backup.place
+    if (config.backup.destination === undefined)
+      throw new UsageError(`say where the backups are: ${option}, or BACKUP_TO`)
+    return config.backup.destination
   }
   const problems: string[] = []
-  const place = readPlace(named, readBucket(createReader(process.env, problems), config.mediaBucket), problems)
-  if (place === undefined) throw new UsageError(problems.join('; '))
-  return place
+  const destination = readDestination(
+    named,
+    readBucket(createReader(process.env, problems), config.mediaBucket),
+    problems,
+  )
+  if (destination === undefined) throw new UsageError(problems.join('; '))
+  return destination
 }
 
-async function list(place: BackupPlace): Promise<number> {
-  const store = openPlace(place)
+async function list(destination: BackupDestination): Promise<number> {
+  const store = openDestination(destination)
   let code = 0
   for (const id of await listBackups(store)) {
     const manifest = await readManifest(store, id).catch((error: Error) => error)
@@ -109,7 +114,11 @@ interface Wanted {
   readonly pace: PaceName
 }
 
-async function back(config: Config, place: BackupPlace, { withKeys, keep, pace: paceName }: Wanted): Promise<number> {
+async function back(
+  config: Config,
+  destination: BackupDestination,
+  { withKeys, keep, pace: paceName }: Wanted,
+): Promise<number> {
   const dataDir = dataDirOf(config)
   const sealedKeys = withKeys ? await seal(config, dataDir) : undefined
   const session = await openSession(config)
@@ -132,7 +141,7 @@ async function back(config: Config, place: BackupPlace, { withKeys, keep, pace: 
   try {
     const make = (store: FileStore, pace: Pace) =>
       makeBackup({
-        ...{ connection, place: store, sealedKeys, pace },
+        ...{ connection, destination: store, sealedKeys, pace },
         media: createMediaStorage(config, path.join(dataDir, 'media')),
         signal: stop.signal,
         onWarning: (text) => warnings.push(text),
@@ -146,7 +155,7 @@ async function back(config: Config, place: BackupPlace, { withKeys, keep, pace: 
         connection,
         paceName,
         async (pace) => {
-          const store = openPlace(place, { pace, staging: await findStaging(config, dataDir) })
+          const store = openDestination(destination, { pace, staging: await findStaging(config, dataDir) })
           await store.tidy()
           return {
             manifest: await make(store, pace),
@@ -161,7 +170,7 @@ async function back(config: Config, place: BackupPlace, { withKeys, keep, pace: 
     const seconds = ((performance.now() - begun) / 1000).toFixed(1)
     const { files } = manifest
     process.stdout.write(
-      `${manifest.id}\n${rows} rows and ${files.count} files in ${seconds} s, to ${describePlace(place)}${withKeys ? ', with the keys' : ''}\n`,
+      `${manifest.id}\n${rows} rows and ${files.count} files in ${seconds} s, to ${describeDestination(destination)}${withKeys ? ', with the keys' : ''}\n`,
     )
     if (removed.length > 0) process.stdout.write(`removed: ${removed.join(', ')}\n`)
     for (const text of warnings) process.stderr.write(`parley backup: ${text}\n`)

@@ -5,12 +5,12 @@ import { buffer } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import dotenv from 'dotenv'
 import { checkBackup } from '../backup/check.ts'
+import { openDestination } from '../backup/destination.ts'
 import type { Finished } from '../backup/finish.ts'
 import { BackupError, chooseBackup, inBackup, type Manifest } from '../backup/format.ts'
 import { requireKey, type SealedKeys, unsealKeys } from '../backup/keys.ts'
-import { openLedgerPlaces } from '../backup/ledger/open.ts'
-import { createLedgerBucket, type LedgerEntry, readLedger } from '../backup/ledger/places.ts'
-import { openPlace } from '../backup/place.ts'
+import { createLedgerBucket, type LedgerEntry, readLedger } from '../backup/ledger/destinations.ts'
+import { openLedgerDestinations } from '../backup/ledger/open.ts'
 import { finishRecovered, requireKnown, requireUnused, restore } from '../backup/restore.ts'
 import { connect } from '../backup/snapshot.ts'
 import { type Standing, standingOf } from '../backup/target.ts'
@@ -19,7 +19,7 @@ import { loadKeys } from '../keys-file.ts'
 import { createMediaStorage } from '../media/create.ts'
 import { createFolderStorage } from '../media/folder.ts'
 import type { FileStore } from '../media/storage.ts'
-import { findPlace } from './backup.ts'
+import { findDestination } from './backup.ts'
 import { describeHeld } from './held.ts'
 import { createProgressLine } from './progress.ts'
 import { dataDirOf, openEmbedded, openExternal, openSession, type Session } from './session.ts'
@@ -31,7 +31,7 @@ Brings a backup back, the newest unless one is named, into an empty database and
 anything is written. Stop the service first.
 
 Options:
-  --from <place>      a folder, or s3://<bucket>/<prefix> (default: BACKUP_TO)
+  --from <destination>      a folder, or s3://<bucket>/<prefix> (default: BACKUP_TO)
   --replace <name>    where the database or the data folder is not empty: its name, as the refusal says it. What was in a data folder is
                       moved to a folder in it; what was in an external database is removed
   --recovered         the database is back already, by other means, such as a point-in-time recovery: only do what a restore does beyond
@@ -65,37 +65,37 @@ export function restoreCommand(args: string[]): Promise<number> {
     dotenv.config({ quiet: true })
     const config = readConfig(process.env)
     if (values.recovered === true) return await finishOnly(config, values.from)
-    const place = openPlace(findPlace(config, values.from, '--from'))
-    return await bring(config, place, positionals[0], values.replace)
+    const destination = openDestination(findDestination(config, values.from, '--from'))
+    return await bring(config, destination, positionals[0], values.replace)
   })
 }
 
 async function bring(
   config: Config,
-  place: FileStore,
+  destination: FileStore,
   wanted: string | undefined,
   replace: string | undefined,
 ): Promise<number> {
   const dataDir = dataDirOf(config)
   const line = createProgressLine()
-  const id = await chooseBackup(place, wanted)
-  const { manifest, problems } = await checkBackup(place, id, ({ parts, of, files }) =>
+  const id = await chooseBackup(destination, wanted)
+  const { manifest, problems } = await checkBackup(destination, id, ({ parts, of, files }) =>
     line.show(`checking ${id}: ${parts} of ${of} parts, ${files} files`),
   )
   if (problems.length > 0) {
     throw new BackupError(`The backup ${id} is damaged, and nothing was written:\n  ${problems.join('\n  ')}`)
   }
   requireKnown(manifest)
-  const keys = await findKeys(config, dataDir, place, manifest)
+  const keys = await findKeys(config, dataDir, destination, manifest)
   requireKey(manifest, keys.masterKey)
   // Read before anything of the data folder is moved.
-  const entries = await readLedgers(config, dataDir, place, Date.parse(manifest.startedAt))
+  const entries = await readLedgers(config, dataDir, destination, Date.parse(manifest.startedAt))
   const target = await openTarget(config, dataDir, replace)
   const begun = performance.now()
   try {
     if (keys.unsealed !== undefined) await writeKeys(dataDir, keys.unsealed)
     const finished = await restore({
-      ...{ place, manifest, connection: target.connection, replace: replace !== undefined },
+      ...{ destination, manifest, connection: target.connection, replace: replace !== undefined },
       ...{ masterKey: keys.masterKey, entries },
       media: createMediaStorage(config, path.join(dataDir, 'media')),
       onProgress: ({ what, rows, of, files }) => line.show(`${rows} of ${of} rows, ${files} files: ${what}`),
@@ -129,8 +129,8 @@ function reportFinished({ applied, held }: Finished): void {
 async function finishOnly(config: Config, from: string | undefined): Promise<number> {
   const dataDir = dataDirOf(config)
   const { masterKey } = config.masterKey === undefined ? await loadKeys(config, dataDir, { mustExist: true }) : config
-  const place = from === undefined ? undefined : openPlace(findPlace(config, from, '--from'))
-  const entries = await readLedgers(config, dataDir, place, 0)
+  const destination = from === undefined ? undefined : openDestination(findDestination(config, from, '--from'))
+  const entries = await readLedgers(config, dataDir, destination, 0)
   const session = await openSession(config, { exclusive: true })
   try {
     const { connection } = session
@@ -150,11 +150,11 @@ function readLedgers(
   from: FileStore | undefined,
   backedUpAt: number,
 ): Promise<LedgerEntry[]> {
-  const places = [
-    ...openLedgerPlaces(config, dataDir, path.join(dataDir, 'media')),
+  const destinations = [
+    ...openLedgerDestinations(config, dataDir, path.join(dataDir, 'media')),
     ...(from === undefined ? [] : [createLedgerBucket(from, 'the place of the backup: ')]),
   ]
-  return readLedger(places, backedUpAt)
+  return readLedger(destinations, backedUpAt)
 }
 
 interface FoundKeys {
@@ -163,7 +163,12 @@ interface FoundKeys {
   readonly unsealed?: SealedKeys
 }
 
-async function findKeys(config: Config, dataDir: string, place: FileStore, manifest: Manifest): Promise<FoundKeys> {
+async function findKeys(
+  config: Config,
+  dataDir: string,
+  destination: FileStore,
+  manifest: Manifest,
+): Promise<FoundKeys> {
   if (config.masterKey !== undefined) return { masterKey: config.masterKey }
   const hasFile = await access(path.join(dataDir, 'keys.env')).then(
     () => true,
@@ -172,7 +177,7 @@ async function findKeys(config: Config, dataDir: string, place: FileStore, manif
   if (hasFile) return { masterKey: (await loadKeys(config, dataDir, { mustExist: true })).masterKey }
   const { passphrase } = config.backup
   if (manifest.keys.sealed === null || passphrase === undefined) return { masterKey: undefined }
-  const sealed = await buffer(await place.read(inBackup(manifest.id, manifest.keys.sealed), undefined))
+  const sealed = await buffer(await destination.read(inBackup(manifest.id, manifest.keys.sealed), undefined))
   const unsealed = await unsealKeys(sealed, passphrase)
   return { masterKey: unsealed.PARLEY_MASTER_KEY, unsealed }
 }

@@ -5,16 +5,16 @@ import { buffer } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import dotenv from 'dotenv'
 import { checkBackup } from '../backup/check.ts'
+import { openDestination } from '../backup/destination.ts'
 import { chooseBackup, inBackup, type Manifest } from '../backup/format.ts'
 import { requireKey, unsealKeys } from '../backup/keys.ts'
-import { openPlace } from '../backup/place.ts'
 import { requireKnown, restore } from '../backup/restore.ts'
 import { type Config, readConfig } from '../config/index.ts'
 import { findDrift } from '../doctor/drift.ts'
 import { loadKeys } from '../keys-file.ts'
 import type { FileStore } from '../media/storage.ts'
 import { openDatabase } from '../store/database.ts'
-import { findPlace } from './backup.ts'
+import { findDestination } from './backup.ts'
 import { createProgressLine, describeBytes } from './progress.ts'
 import { dataDirOf, openEmbedded } from './session.ts'
 import { runCommandLine, UsageError } from './usage.ts'
@@ -25,7 +25,7 @@ Reads a whole backup, the newest unless one is named, and compares it with its c
 says whether it is that of the backup; where BACKUP_PASSPHRASE is set, whether it opens the keys that are in it.
 
 Options:
-  --from <place>    a folder, or s3://<bucket>/<prefix> (default: BACKUP_TO)
+  --from <destination>    a folder, or s3://<bucket>/<prefix> (default: BACKUP_TO)
   --restore         also restore it, into an embedded PostgreSQL that is thrown away, and recompute all derived values there
   --scratch <dir>   where that is made (default: a folder for temporary files); it takes as much room as the database
   -h, --help        show this text
@@ -53,19 +53,19 @@ export function verifyBackupCommand(args: string[]): Promise<number> {
     if (positionals.length > 1) throw new UsageError('name one backup')
     dotenv.config({ quiet: true })
     const config = readConfig(process.env)
-    const place = openPlace(findPlace(config, values.from, '--from'))
-    const id = await chooseBackup(place, positionals[0])
+    const destination = openDestination(findDestination(config, values.from, '--from'))
+    const id = await chooseBackup(destination, positionals[0])
     const line = createProgressLine()
-    const { manifest, problems } = await checkBackup(place, id, ({ parts, of, files }) =>
+    const { manifest, problems } = await checkBackup(destination, id, ({ parts, of, files }) =>
       line.show(`${id}: ${parts} of ${of} parts, ${files} files`),
     )
     line.end()
     for (const problem of problems) process.stdout.write(`wrong  ${problem}\n`)
     if (problems.length > 0) return 1
     report(manifest)
-    await trySealedKeys(place, manifest, config.backup.passphrase)
+    await trySealedKeys(destination, manifest, config.backup.passphrase)
     const masterKey = await findKey(config, manifest)
-    return values.restore === true ? tryRestore(place, manifest, values.scratch, masterKey) : 0
+    return values.restore === true ? tryRestore(destination, manifest, values.scratch, masterKey) : 0
   })
 }
 
@@ -81,7 +81,11 @@ function report({ id, tables, files }: Manifest): void {
 }
 
 /** Who loses the machine has the passphrase, and these. */
-async function trySealedKeys(place: FileStore, manifest: Manifest, passphrase: string | undefined): Promise<void> {
+async function trySealedKeys(
+  destination: FileStore,
+  manifest: Manifest,
+  passphrase: string | undefined,
+): Promise<void> {
   const { sealed } = manifest.keys
   if (sealed === null) return
   if (passphrase === undefined) {
@@ -90,7 +94,10 @@ async function trySealedKeys(place: FileStore, manifest: Manifest, passphrase: s
     )
     return
   }
-  const keys = await unsealKeys(await buffer(await place.read(inBackup(manifest.id, sealed), undefined)), passphrase)
+  const keys = await unsealKeys(
+    await buffer(await destination.read(inBackup(manifest.id, sealed), undefined)),
+    passphrase,
+  )
   requireKey(manifest, keys.PARLEY_MASTER_KEY)
   process.stdout.write('ok     BACKUP_PASSPHRASE opens the keys that are in it, and they are those of the backup\n')
 }
@@ -109,7 +116,7 @@ async function findKey(config: Config, manifest: Manifest): Promise<string | und
 
 /** Without a ledger: what is looked at is the backup. */
 async function tryRestore(
-  place: FileStore,
+  destination: FileStore,
   manifest: Manifest,
   scratch: string,
   masterKey: string | undefined,
@@ -120,7 +127,7 @@ async function tryRestore(
   const session = await openEmbedded(folder, { max_wal_size: '4GB', fsync: 'off' })
   try {
     await restore({
-      ...{ place, manifest, connection: session.connection, masterKey, entries: [] },
+      ...{ destination, manifest, connection: session.connection, masterKey, entries: [] },
       onProgress: ({ what, rows, of }) => line.show(`restoring: ${rows} of ${of} rows: ${what}`),
     })
     line.end()

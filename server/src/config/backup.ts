@@ -10,14 +10,14 @@ export type PaceName = (typeof paces)[number]
 export const isPace = (text: string): text is PaceName => paces.some((name) => name === text)
 
 /** Where backups are kept. */
-export type BackupPlace =
+export type BackupDestination =
   | { readonly kind: 'folder'; readonly folder: string }
   /** `prefix` is empty or ends with a slash. */
   | { readonly kind: 'bucket'; readonly settings: BucketSettings; readonly prefix: string }
 
 export interface BackupSettings {
   /** Absent: commands name it. */
-  readonly place: BackupPlace | undefined
+  readonly destination: BackupDestination | undefined
   /** When the service makes one by itself, in UTC, as cron has it; absent: never. */
   readonly schedule: string | undefined
   /** How many the service keeps; older ones are removed after one that succeeded. */
@@ -40,7 +40,7 @@ export function readBackupSettings(
 ): BackupSettings {
   const to = value('BACKUP_TO')
   const bucket = readBucket(value, mediaBucket)
-  const place = readPlace(to, bucket, problems)
+  const destination = readDestination(to, bucket, problems)
   const schedule = readSchedule(value('BACKUP_SCHEDULE'), problems)
   if (schedule !== undefined && to === undefined) {
     problems.push('BACKUP_TO is missing: with BACKUP_SCHEDULE it says where backups go')
@@ -50,7 +50,7 @@ export function readBackupSettings(
     problems.push(`BACKUP_PASSPHRASE must have ${shortestPassphrase} characters or more`)
   }
   return {
-    ...{ place, schedule, passphrase },
+    ...{ destination, schedule, passphrase },
     keep: readKeep(value('BACKUP_KEEP'), problems),
     pace: readPace(value('BACKUP_PACE'), problems),
   }
@@ -60,11 +60,11 @@ export function readBackupSettings(
  * A place as `BACKUP_TO` and commands name it: a folder, or `s3://<bucket>/<prefix>`.
  * @param bucket undefined where nothing says how to reach one
  */
-export function readPlace(
+export function readDestination(
   text: string | undefined,
   bucket: Omit<BucketSettings, 'bucket'> | undefined,
   problems: string[],
-): BackupPlace | undefined {
+): BackupDestination | undefined {
   if (text === undefined) return undefined
   if (!text.startsWith('s3:')) return { kind: 'folder', folder: text }
   const [, name, prefix = ''] = /^s3:\/\/([^/\s]+)\/?(\S*)$/.exec(text) ?? []

@@ -79,17 +79,17 @@ describe('a backup', () => {
     const world = await createWorld(await site.start())
     await fill(world)
     const before = await contentsOf(site, movedOn)
-    const place = createFolderStorage(folder)
+    const destination = createFolderStorage(folder)
     let said = 0
-    const busy: typeof place = {
-      ...place,
+    const busy: typeof destination = {
+      ...destination,
       async write(name, content, type) {
         if (said < 3) await sayInGroup(world, 'bob', 'team', `meanwhile ${++said}`)
-        return place.write(name, content, type)
+        return destination.write(name, content, type)
       },
     }
     const media = createFolderStorage(path.join(site.dataDir, 'media'))
-    await makeBackup({ connection: site.connection, place: busy, media })
+    await makeBackup({ connection: site.connection, destination: busy, media })
     expect(said).toBe(3)
     expect((await run(empty, folder, 'restore')).code).toBe(0)
     const after = await contentsOf(empty, movedOn)
@@ -224,14 +224,14 @@ describe('a backup', () => {
         return media.read(name, range)
       },
     }
-    const place = createFolderStorage(folder)
-    const { files } = await makeBackup({ connection: site.connection, place, media: swept })
+    const destination = createFolderStorage(folder)
+    const { files } = await makeBackup({ connection: site.connection, destination, media: swept })
     expect(files).toMatchObject({ count: 1, missing: 1 })
     expect((await run(site, folder, 'verify-backup')).code).toBe(0)
     // What fails otherwise is no file that is gone.
     const broken: typeof media = { ...media, read: () => Promise.reject(new Error('a broken disk')) }
     const other = createFolderStorage(await temporaryFolder())
-    await expect(makeBackup({ connection: site.connection, place: other, media: broken })).rejects.toThrow(
+    await expect(makeBackup({ connection: site.connection, destination: other, media: broken })).rejects.toThrow(
       'broken disk',
     )
   })
@@ -239,17 +239,17 @@ describe('a backup', () => {
   it('leaves nothing behind when it fails', async () => {
     const [site, folder] = [await createSite(), await temporaryFolder()]
     await createWorld(await site.start())
-    const place = createFolderStorage(folder)
-    const full: typeof place = {
-      ...place,
+    const destination = createFolderStorage(folder)
+    const full: typeof destination = {
+      ...destination,
       async write(name, content, type) {
         if (name.includes('apps')) throw Object.assign(new Error('no space left'), { code: 'ENOSPC' })
-        return place.write(name, content, type)
+        return destination.write(name, content, type)
       },
     }
     const media = createFolderStorage(path.join(site.dataDir, 'media'))
-    await expect(makeBackup({ connection: site.connection, place: full, media })).rejects.toThrow('no space left')
-    expect(await place.list('')).toEqual([])
+    await expect(makeBackup({ connection: site.connection, destination: full, media })).rejects.toThrow('no space left')
+    expect(await destination.list('')).toEqual([])
     expect(readdirSync(path.join(folder, 'backups'))).toEqual([])
     const none = await run(site, folder, 'restore')
     expect(none).toMatchObject({ code: 1 })

@@ -177,7 +177,7 @@ describe('a backup', () => {
       const [empty, folder] = [await createSite({ isEmpty: true }), await temporaryFolder()]
       const { pace: counting, counts } = counted(pace)
       await makeBackup({
-        ...{ connection: site.connection, pace: counting, place: createFolderStorage(folder, counting) },
+        ...{ connection: site.connection, pace: counting, destination: createFolderStorage(folder, counting) },
         ...{ media: createFolderStorage(path.join(site.dataDir, 'media')), share: { readers: 3, packers: 2 } },
       })
       expect(await run(empty, folder, 'restore')).toMatchObject({ code: 0 })

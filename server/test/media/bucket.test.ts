@@ -6,7 +6,7 @@ import path from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer, text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { openPlace } from '../../src/backup/place.ts'
+import { openDestination } from '../../src/backup/destination.ts'
 import { createBucketStorage } from '../../src/media/bucket.ts'
 import { type FileStore, MissingFileError } from '../../src/media/storage.ts'
 import { type BucketServer, openBucket } from '../support/bucket.ts'
@@ -58,13 +58,13 @@ describe('a bucket', () => {
     })
     // What another user of the machine has made there may be read, and no more.
     await writeFile(path.join(shared, 'parley-backup'), 'of somebody else')
-    const place = openPlace({ kind: 'bucket', settings: server.settings, prefix: 'of-acme/' })
+    const place = openDestination({ kind: 'bucket', settings: server.settings, prefix: 'of-acme/' })
     const content = () => Readable.from([Buffer.from('01234')])
     expect(await place.write('1/backup', content(), 'text/plain')).toBe(5)
     expect(await place.freeBytes()).toBeGreaterThan(0)
     await place.remove('1/backup')
     const refused = { ...server.settings, accessKeyId: 'OTHER' }
-    const closed = openPlace({ kind: 'bucket', settings: refused, prefix: '' })
+    const closed = openDestination({ kind: 'bucket', settings: refused, prefix: '' })
     await expect(closed.write('1/backup', content(), 'text/plain')).rejects.toThrow('403')
     await place.tidy()
     expect(readdirSync(shared)).toEqual(['parley-backup'])

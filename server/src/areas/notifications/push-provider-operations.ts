@@ -12,11 +12,11 @@ import {
   setDefaultPushService,
   tryPushService,
 } from './push-services.ts'
-import { type Place, removeSingle, trySingle } from './single-provider.ts'
+import { removeSingle, type Slot, trySingle } from './single-provider.ts'
 import { changeWebPush, getWebPush, requireWebPush, showWebPush, tryWebPush, webPush } from './web-push.ts'
 import { changeWebhook, getWebhook, renewWebhookSecret, saveWebhook } from './webhook-provider.ts'
 
-const customPush: Place = { channel: 'push', kind: 'custom', what: 'push provider of its own' }
+const customPush: Slot = { channel: 'push', kind: 'custom', what: 'push provider of its own' }
 const done = { data: { success: true } } as const
 
 /** Declared as another operation is, but for its names. */

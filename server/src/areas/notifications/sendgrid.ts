@@ -13,9 +13,9 @@ import { newRepliesSecret, repliesWebhookOf } from '../../chat/notifications/rep
 import type { Context } from '../../context.ts'
 import type { Secrets } from '../../store/secrets.ts'
 import { given, secretOf, secretsOf, shorten } from './secrets.ts'
-import { changeSingle, findSingle, type Place, saveSingle } from './single-provider.ts'
+import { changeSingle, findSingle, type Slot, saveSingle } from './single-provider.ts'
 
-export const sendGrid: Place = { channel: 'email', kind: 'sendgrid', what: 'SendGrid credentials' }
+export const sendGrid: Slot = { channel: 'email', kind: 'sendgrid', what: 'SendGrid credentials' }
 
 type Kept = Pick<SendGridTarget, 'sendGridApiKey' | 'repliesSecret'>
 type Settings = Omit<SendGridTarget, keyof Kept>

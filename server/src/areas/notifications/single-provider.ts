@@ -7,28 +7,28 @@ import { unknownProvider } from './errors.ts'
 import { changeProviders, insertProvider, type ProviderChange, removeProvider, updateProvider } from './providers.ts'
 
 /** A kind of provider of which an app has at most one. */
-export interface Place {
+export interface Slot {
   readonly channel: Channel
   readonly kind: string
   /** The provider in words. */
   readonly what: string
 }
 
-export const customSms: Place = { channel: 'sms', kind: 'custom', what: 'SMS provider of its own' }
-export const customEmail: Place = { channel: 'email', kind: 'custom', what: 'e-mail provider of its own' }
+export const customSms: Slot = { channel: 'sms', kind: 'custom', what: 'SMS provider of its own' }
+export const customEmail: Slot = { channel: 'email', kind: 'custom', what: 'e-mail provider of its own' }
 
 export async function findSingle(
   on: Queryable,
   { appId }: App,
-  { channel, kind }: Place,
+  { channel, kind }: Slot,
 ): Promise<ProviderRow | undefined> {
   return (await readProviders(on, appId, channel, kind))[0]
 }
 
 /** @throws 404 `ERR_PROVIDER_NOT_FOUND` */
-export async function requireSingle(on: Queryable, app: App, place: Place): Promise<ProviderRow> {
-  const row = await findSingle(on, app, place)
-  if (row === undefined) throw unknownProvider(place.what)
+export async function requireSingle(on: Queryable, app: App, slot: Slot): Promise<ProviderRow> {
+  const row = await findSingle(on, app, slot)
+  if (row === undefined) throw unknownProvider(slot.what)
   return row
 }
 
@@ -38,13 +38,13 @@ type Change = Pick<ProviderChange, 'enabled' | 'settings' | 'secrets'>
 export function saveSingle(
   context: Context,
   app: App,
-  place: Place,
+  slot: Slot,
   next: (row: ProviderRow | undefined) => Change,
 ): Promise<ProviderRow> {
   return changeProviders(context, app.appId, async (tx) => {
-    const row = await findSingle(tx, app, place)
+    const row = await findSingle(tx, app, slot)
     if (row !== undefined) return updateProvider(context, tx, app.appId, row, next(row))
-    return insertProvider(context, tx, app.appId, place, { id: place.kind, isDefault: true, ...next(undefined) })
+    return insertProvider(context, tx, app.appId, slot, { id: slot.kind, isDefault: true, ...next(undefined) })
   })
 }
 
@@ -52,23 +52,23 @@ export function saveSingle(
 export function changeSingle(
   context: Context,
   app: App,
-  place: Place,
+  slot: Slot,
   next: (row: ProviderRow) => Change,
 ): Promise<ProviderRow> {
   return changeProviders(context, app.appId, async (tx) => {
-    const row = await requireSingle(tx, app, place)
+    const row = await requireSingle(tx, app, slot)
     return updateProvider(context, tx, app.appId, row, next(row))
   })
 }
 
 /** @throws 404 `ERR_PROVIDER_NOT_FOUND` */
-export async function removeSingle(context: Context, app: App, place: Place): Promise<void> {
+export async function removeSingle(context: Context, app: App, slot: Slot): Promise<void> {
   await changeProviders(context, app.appId, async (tx) => {
-    await removeProvider(context, tx, app.appId, await requireSingle(tx, app, place))
+    await removeProvider(context, tx, app.appId, await requireSingle(tx, app, slot))
   })
 }
 
 /** Sends something made up now. @param to whom, where the provider needs that. @throws 404 `ERR_PROVIDER_NOT_FOUND` */
-export async function trySingle(context: Context, app: App, place: Place, to?: string): Promise<Trial> {
-  return context.notifications.trial(app, await requireSingle(context.database, app, place), to)
+export async function trySingle(context: Context, app: App, slot: Slot, to?: string): Promise<Trial> {
+  return context.notifications.trial(app, await requireSingle(context.database, app, slot), to)
 }

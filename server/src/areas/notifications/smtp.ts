@@ -2,10 +2,10 @@ import type { SmtpProvider, Trial } from '@parley/contract'
 import type { App } from '../../chat/identity.ts'
 import type { Context } from '../../context.ts'
 import { unknownProvider } from './errors.ts'
-import { changeSingle, findSingle, type Place, saveSingle, trySingle } from './single-provider.ts'
+import { changeSingle, findSingle, type Slot, saveSingle, trySingle } from './single-provider.ts'
 
 /** The mail server of the deployment: apps only say whether they use it. */
-export const smtp: Place = { channel: 'email', kind: 'smtp', what: 'mail server in use' }
+export const smtp: Slot = { channel: 'email', kind: 'smtp', what: 'mail server in use' }
 
 export async function getSmtp({ config, database }: Context, app: App): Promise<SmtpProvider> {
   const row = await findSingle(database, app, smtp)

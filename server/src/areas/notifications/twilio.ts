@@ -5,9 +5,9 @@ import type { ProviderRow } from '../../chat/notifications/providers.ts'
 import type { Context } from '../../context.ts'
 import type { Secrets } from '../../store/secrets.ts'
 import { given, secretOf, secretsOf, shorten } from './secrets.ts'
-import { changeSingle, findSingle, type Place, saveSingle } from './single-provider.ts'
+import { changeSingle, findSingle, type Slot, saveSingle } from './single-provider.ts'
 
-export const twilio: Place = { channel: 'sms', kind: 'twilio', what: 'Twilio credentials' }
+export const twilio: Slot = { channel: 'sms', kind: 'twilio', what: 'Twilio credentials' }
 
 type Kept = Pick<TwilioTarget, 'twilioAuthToken'>
 

@@ -5,9 +5,9 @@ import { areKeys, flawOfEndpoint, makeVapidKeys } from '../../chat/notifications
 import type { Context } from '../../context.ts'
 import { unknownProvider } from './errors.ts'
 import { changeProviders, insertProvider } from './providers.ts'
-import { findSingle, type Place, saveSingle } from './single-provider.ts'
+import { findSingle, type Slot, saveSingle } from './single-provider.ts'
 
-export const webPush: Place = { channel: 'push', kind: 'web_push', what: 'keys of Web Push' }
+export const webPush: Slot = { channel: 'push', kind: 'web_push', what: 'keys of Web Push' }
 
 /** Keys of an app that has none yet. */
 function newKeys() {

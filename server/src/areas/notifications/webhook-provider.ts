@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts'
 import type { Secrets } from '../../store/secrets.ts'
 import { checkAddress, makeSecret } from '../webhooks/index.ts'
 import { given, secretOf, secretsOf, shorten } from './secrets.ts'
-import { changeSingle, findSingle, type Place, saveSingle } from './single-provider.ts'
+import { changeSingle, findSingle, type Slot, saveSingle } from './single-provider.ts'
 
 /** What a webhook is set up with, beside members of its channel. */
 interface Sent {
@@ -23,9 +23,9 @@ type Kept = Pick<WebhookTarget, 'basicAuthPassword' | 'signing'>
 export async function getWebhook<Shown extends Sent>(
   { database, secrets }: Pick<Context, 'database' | 'secrets'>,
   app: App,
-  place: Place,
+  slot: Slot,
 ): Promise<Shown | undefined> {
-  const row = await findSingle(database, app, place)
+  const row = await findSingle(database, app, slot)
   return row && show<Shown>(secrets, row)
 }
 
@@ -38,13 +38,13 @@ function show<Shown extends Sent>(secrets: Secrets, row: ProviderRow): Shown {
 export async function saveWebhook<Body extends Sent>(
   context: Context,
   app: App,
-  place: Place,
+  slot: Slot,
   body: Body,
 ): Promise<Body> {
   checkCredentials(body)
   await checkAddress(context, body.webhookURL)
   const { isEnabled: enabled, basicAuthPassword: sent, ...settings } = body
-  const saved = await saveSingle(context, app, place, (row) => {
+  const saved = await saveSingle(context, app, slot, (row) => {
     const present = row && secretsOf<Kept>(context.secrets, row)
     const basicAuthPassword = secretOf(sent, present?.basicAuthPassword ?? '')
     return { enabled, settings, secrets: { basicAuthPassword, signing: present?.signing ?? makeSecret() } }
@@ -56,11 +56,11 @@ export async function saveWebhook<Body extends Sent>(
 export async function changeWebhook<Body extends Sent>(
   context: Context,
   app: App,
-  place: Place,
+  slot: Slot,
   body: Partial<Body>,
 ): Promise<Body> {
   if (body.webhookURL !== undefined) await checkAddress(context, body.webhookURL)
-  const saved = await changeSingle(context, app, place, (row) => {
+  const saved = await changeSingle(context, app, slot, (row) => {
     const present = secretsOf<Kept>(context.secrets, row)
     const { isEnabled: enabled = row.enabled, basicAuthPassword, ...members } = body as Partial<Sent>
     const settings = { ...row.settings, ...given(members) } as unknown as Sent
@@ -72,9 +72,9 @@ export async function changeWebhook<Body extends Sent>(
 }
 
 /** @returns what its requests are signed with from now on, which is shown this once. @throws 404 `ERR_PROVIDER_NOT_FOUND` */
-export async function renewWebhookSecret(context: Context, app: App, place: Place): Promise<string> {
+export async function renewWebhookSecret(context: Context, app: App, slot: Slot): Promise<string> {
   const signing = makeSecret()
-  await changeSingle(context, app, place, (row) => {
+  await changeSingle(context, app, slot, (row) => {
     const secrets = { ...secretsOf<Kept>(context.secrets, row), signing }
     return { enabled: row.enabled, settings: row.settings, secrets }
   })

@@ -4,7 +4,7 @@ import { digestOf } from '../../chat/users/erased.ts'
 import type { Context } from '../../context.ts'
 import { nowMs } from '../../store/clock.ts'
 import { statement } from '../../store/statement.ts'
-import type { LedgerEntry } from './places.ts'
+import type { LedgerEntry } from './destinations.ts'
 
 type Store = Pick<Context, 'database' | 'events' | 'tables' | 'audit' | 'secrets' | 'log'>
 

@@ -2,9 +2,9 @@ import type { Log } from '../../log.ts'
 import { isConnectionFailure } from '../../store/connection.ts'
 import type { Database } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
-import type { LedgerEntry, LedgerPlace } from './places.ts'
+import type { LedgerDestination, LedgerEntry } from './destinations.ts'
 
-/** Writes what restores must do again to places outside the database, within about a second, one process at a time. */
+/** Writes what restores must do again to destinations outside the database, within about a second, one process at a time. */
 export interface LedgerWriter {
   start(): void
   /** Writes what is still to be written, and ends. */
@@ -35,19 +35,23 @@ const markWritten = statement(`
 
 const unlock = statement('select pg_advisory_unlock_all()')
 
-/** @param places all of them get each entry; where one fails, it is tried again, and no entry counts as written */
-export function createLedgerWriter(database: Database, places: readonly LedgerPlace[], log: Log): LedgerWriter {
+/** @param destinations all of them get each entry; where one fails, it is tried again, and no entry counts as written */
+export function createLedgerWriter(
+  database: Database,
+  destinations: readonly LedgerDestination[],
+  log: Log,
+): LedgerWriter {
   const channel = database.openChannel('parley ledger')
-  /** What a place has got already while another has not. */
-  const written = new Map<LedgerPlace, ReadonlySet<number>>()
+  /** What a destination has got already while another has not. */
+  const written = new Map<LedgerDestination, ReadonlySet<number>>()
   let stopped = false
   let running: Promise<void> | undefined
   let endPause: (() => void) | undefined
 
-  const writeTo = async (place: LedgerPlace, entries: readonly LedgerEntry[]) => {
-    const missing = entries.filter(({ id }) => written.get(place)?.has(id) !== true)
-    if (missing.length > 0) await place.append(missing)
-    written.set(place, new Set(entries.map(({ id }) => id)))
+  const writeTo = async (destination: LedgerDestination, entries: readonly LedgerEntry[]) => {
+    const missing = entries.filter(({ id }) => written.get(destination)?.has(id) !== true)
+    if (missing.length > 0) await destination.append(missing)
+    written.set(destination, new Set(entries.map(({ id }) => id)))
   }
 
   /** @returns how many there were */
@@ -57,7 +61,7 @@ export function createLedgerWriter(database: Database, places: readonly LedgerPl
     const { rows } = await channel.query({ ...selectPending })
     const entries = rows as LedgerEntry[]
     if (entries.length === 0) return 0
-    for (const place of places) await writeTo(place, entries)
+    for (const destination of destinations) await writeTo(destination, entries)
     await channel.query({ ...markWritten, values: [entries.map(({ id }) => id)] })
     written.clear()
     return entries.length
@@ -71,7 +75,7 @@ export function createLedgerWriter(database: Database, places: readonly LedgerPl
     } catch (error) {
       if (!isConnectionFailure(error)) {
         log.error(
-          { err: error, places: places.map(({ name }) => name) },
+          { err: error, destinations: destinations.map(({ name }) => name) },
           'the ledger of revocations could not be written; trying again',
         )
       }

@@ -20,8 +20,8 @@ export interface LedgerEntry {
   readonly at: number
 }
 
-/** A place outside the database, where entries are only ever added. */
-export interface LedgerPlace {
+/** A destination outside the database, where entries are only ever added. */
+export interface LedgerDestination {
   /** As people read it. */
   readonly name: string
   /** Once it resolves, they are kept. */
@@ -33,7 +33,7 @@ export interface LedgerPlace {
 const folderName = 'ledger'
 
 /** Files of a month, in a folder `ledger`, to which lines are added. */
-export function createLedgerFolder(parent: string): LedgerPlace {
+export function createLedgerFolder(parent: string): LedgerDestination {
   const folder = path.join(parent, folderName)
   return {
     name: folder,
@@ -64,7 +64,7 @@ export function createLedgerFolder(parent: string): LedgerPlace {
 }
 
 /** An object for each lot of entries, below `ledger/`: nothing can be added to one. */
-export function createLedgerBucket(store: FileStore, name: string): LedgerPlace {
+export function createLedgerBucket(store: FileStore, name: string): LedgerDestination {
   return {
     name: `${name}${folderName}/`,
     async append(entries) {
@@ -101,14 +101,17 @@ const tokensBeforeMs = 40 * 86_400_000
  * Reads what may be missing in a backup, each entry once.
  * @param backedUpAt when that was begun, in epoch milliseconds; 0 where nobody knows
  */
-export async function readLedger(places: readonly LedgerPlace[], backedUpAt: number): Promise<LedgerEntry[]> {
+export async function readLedger(
+  destinations: readonly LedgerDestination[],
+  backedUpAt: number,
+): Promise<LedgerEntry[]> {
   const entries = new Map<string, LedgerEntry>()
   const take = (entry: LedgerEntry) => {
     const { of, id, kind, app, digest, at } = entry
     if (tokenKinds.has(kind) && at < backedUpAt - tokensBeforeMs) return
     entries.set(JSON.stringify([of, id, kind, app, digest, at]), entry)
   }
-  for (const place of places) await place.read(take)
+  for (const destination of destinations) await destination.read(take)
   return [...entries.values()]
 }
 

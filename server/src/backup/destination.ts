@@ -1,26 +1,28 @@
 import path from 'node:path'
-import type { BackupPlace } from '../config/backup.ts'
+import type { BackupDestination } from '../config/backup.ts'
 import { createBucketStorage } from '../media/bucket.ts'
 import { createFolderStorage } from '../media/folder.ts'
 import type { Pace } from '../media/steps.ts'
 import type { FileStore } from '../media/storage.ts'
 
 /**
- * Opens a place for backups.
+ * Opens a destination for backups.
  * @param options.staging folder for what is on its way to a bucket; left out: in the system's temporary folder, whoever uses that, too
  * @param options.pace at which files are written to a folder; left out: as fast as they come
  */
-export function openPlace(
-  place: BackupPlace,
+export function openDestination(
+  destination: BackupDestination,
   { staging, pace }: { readonly staging?: string | undefined; readonly pace?: Pace } = {},
 ): FileStore {
-  if (place.kind === 'folder') return createFolderStorage(path.resolve(place.folder), pace)
-  return below(createBucketStorage(place.settings, staging), place.prefix)
+  if (destination.kind === 'folder') return createFolderStorage(path.resolve(destination.folder), pace)
+  return below(createBucketStorage(destination.settings, staging), destination.prefix)
 }
 
 /** As people write it. */
-export function describePlace(place: BackupPlace): string {
-  return place.kind === 'folder' ? path.resolve(place.folder) : `s3://${place.settings.bucket}/${place.prefix}`
+export function describeDestination(destination: BackupDestination): string {
+  return destination.kind === 'folder'
+    ? path.resolve(destination.folder)
+    : `s3://${destination.settings.bucket}/${destination.prefix}`
 }
 
 /** A folder of a storage, as a storage. */

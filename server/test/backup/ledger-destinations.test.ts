@@ -1,7 +1,7 @@
 import { appendFile, readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { createLedgerBucket, createLedgerFolder, readLedger } from '../../src/backup/ledger/places.ts'
+import { createLedgerBucket, createLedgerFolder, readLedger } from '../../src/backup/ledger/destinations.ts'
 import { createFolderStorage } from '../../src/media/folder.ts'
 import { temporaryFolder } from './scene.ts'
 
