@@ -1,7 +1,9 @@
+import type { Message } from '@parley/contract'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { createGroup, dataOf, refusal, say, sayInGroup, texts } from '../support/chat.ts'
 import { importWell, text } from '../support/imports.ts'
+import { until } from '../support/until.ts'
 import { type Answer, createUsers, createWorld, type World } from '../support/world.ts'
 
 /** Ten messages of alice and bob by turns: m0 ... m9. */
@@ -240,6 +242,27 @@ describe('a list by time of change', () => {
     return { messages, at }
   }
   const path = '/users/bob/messages'
+
+  it('has what was edited or deleted in the second in which it was sent', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    // Until all of it happens within a second.
+    await until(async () => {
+      const [kept, gone] = [await say(world, 'alice', 'bob', 'kept'), await say(world, 'alice', 'bob', 'gone')]
+      dataOf(await world.put(`/messages/${kept.id}`, { data: { text: 'edited' } }, alice))
+      dataOf(await world.delete(`/messages/${gone.id}`, undefined, alice))
+      const found = async (query: string) => {
+        const rows: Message[] = dataOf(await world.get(`${path}?${query}`, { as: 'alice' }))
+        return rows.filter(({ category }) => category === 'message').map(({ id }) => id)
+      }
+      const both = [kept.id, gone.id]
+      expect((await found(`onlyUpdates=1&updatedAt=${kept.sentAt}`)).slice(-2)).toEqual(both)
+      expect((await found(`updatedAt[from]=${kept.sentAt}`)).slice(-2)).toEqual(both)
+      const edited: Message = dataOf(await world.get(`/messages/${kept.id}`, alice))
+      const deleted: Message = dataOf(await world.get(`/messages/${gone.id}`, alice))
+      return edited.editedAt === edited.sentAt && deleted.deletedAt === deleted.sentAt
+    })
+  })
 
   it('goes on with the second of a time alone: a change that came later in it is not lost', async () => {
     const world = await createWorld()

@@ -39,6 +39,21 @@ describe('deliveredToMeAt and readByMeAt', () => {
     }
   })
 
+  it('are not there for who joined, or came back, after everybody else had read', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob', 'carol', 'dave')
+    await createGroup(world, 'team', 'alice', { participants: ['bob', 'carol'] })
+    dataOf(await world.delete('/users', { uidsToDeactivate: ['carol'] }))
+    const { id } = await sayInGroup(world, 'alice', 'team', 'one')
+    await world.post('/groups/team/conversation/read', undefined, { as: 'bob' })
+    dataOf(await world.put('/users', { uidsToActivate: ['carol'] }))
+    dataOf(await world.post('/groups/team/members', { participants: ['dave'] }))
+    expect(await listed(world, '/groups/team/messages', 'bob', [id])).toEqual(['delivered read'])
+    expect(await listed(world, '/groups/team/messages?unread=1', 'carol', [id])).toEqual([''])
+    expect(await listed(world, '/groups/team/messages', 'dave', [id])).toEqual([''])
+    expect(own(dataOf(await world.get(`/messages/${id}`, { as: 'carol' })))).toBe('')
+  })
+
   it('are the receipts of one-to-one messages, for their receiver', async () => {
     const world = await createWorld()
     await createUsers(world, 'alice', 'bob')

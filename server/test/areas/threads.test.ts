@@ -270,6 +270,27 @@ describe('A thread counts its replies', () => {
     expect(await findDrift(world.context.database, world.app.appId)).toEqual([])
   })
 
+  it('and is followed by whom an edit of a reply mentions, again after they have unsubscribed', async () => {
+    const { world, parent } = await createTeam()
+    const reply = dataOf(await replyTo(world, 'bob', parent.id, 'what do you think?'))
+    const followers = async () => {
+      const rows = dataOf(await world.get('/groups/g/threads?withMentionCount=1', { as: 'mike' }))
+      return rows.map((thread: { subscribed: boolean; mentionCount: number }) => [
+        thread.subscribed,
+        thread.mentionCount,
+      ])
+    }
+    expect(await followers()).toEqual([[false, 0]])
+    const edit = (text: string) => world.put(`/messages/${reply.id}`, { data: { text } }, { as: 'bob' })
+    dataOf(await edit('what do you think, <@uid:mike>?'))
+    expect(await followers()).toEqual([[true, 1]])
+    dataOf(await world.delete(`/messages/${parent.id}/thread/subscription`, undefined, { as: 'mike' }))
+    dataOf(await edit('what do you all think?'))
+    expect(await followers()).toEqual([[false, 0]])
+    dataOf(await edit('and you, <@uid:mike>?'))
+    expect(await followers()).toEqual([[true, 1]])
+  })
+
   it('and leaves nothing behind when the parent is removed while replies come in', async () => {
     const { world } = await createTalk()
     for (let round = 0; round < 5; round++) {

@@ -7,6 +7,7 @@ import type { App } from '../../chat/identity.ts'
 import { draftMessageAction } from '../../chat/messages/actions.ts'
 import {
   type ActingEditor,
+  changedAt,
   changeMessage,
   recordChange,
   refuseActions,
@@ -42,7 +43,7 @@ const clear = statement(`
     countable = false,
     deleted_at = $4,
     deleted_by = $5,
-    updated_at = greatest($4, sent_at)
+    updated_at = ${changedAt('$4')}
   where app_id = $1
   and id = $2`)
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { systemUid } from '../../chat/apps.ts'
 import type { App } from '../../chat/identity.ts'
-import { type ActingEditor, type RecordedChange, recordChange } from '../../chat/messages/change.ts'
+import { type ActingEditor, changedAt, type RecordedChange, recordChange } from '../../chat/messages/change.ts'
 import { mediaKeysOf, recordUses, releaseUses } from '../../chat/messages/file-uses.ts'
 import { forgetAnswersAbout } from '../../chat/messages/forget-answers.ts'
 import type { StoredMessage } from '../../chat/messages/rows.ts'
@@ -15,6 +15,7 @@ import { statement } from '../../store/statement.ts'
 import type { Content } from './content.ts'
 import { dropWaiting } from './held/waiting.ts'
 import { replaceEntry } from './search/entries.ts'
+import { followEditedReply } from './threads/follow.ts'
 
 const update = statement(`
   update messages
@@ -24,7 +25,7 @@ const update = statement(`
     traits = traits & ~$5::int | $6::int,
     edited_at = $7,
     edited_by = $8,
-    updated_at = greatest($7, sent_at)
+    updated_at = ${changedAt('$7')}
   where app_id = $1
   and id = $2`)
 
@@ -68,6 +69,7 @@ export async function storeEdit(
   const edited = await recordChange(context, tx, app, 'edited', message, by, now)
   if (isHeld(message)) return edited
   const added = content.mentioned.filter((uid) => message.mentioned?.includes(uid) !== true)
+  await followEditedReply(tx, app.appId, message, added, now)
   if ((await readUsers(tx, app.appId, added)).size > 0) {
     await context.events.raise(tx, app.appId, [{ trigger: 'user_mentioned', place: placeOf(message), messageId: id }])
   }

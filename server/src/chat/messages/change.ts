@@ -17,6 +17,13 @@ import { requireMessageScopePermission } from './scope-permissions.ts'
 import { showMessages } from './show.ts'
 import { isHeld } from './traits.ts'
 
+/**
+ * When a message changes, as SQL over its row. Later than it was sent, always: so lists of what has changed have what changed within the
+ * second of its sending.
+ * @param now epoch seconds, an expression
+ */
+export const changedAt = (now: string): string => `greatest(${now}::bigint, sent_at + 1)`
+
 /** Who changes a message: a user, or the app itself, to whom no rule applies. */
 export type Editor = string | undefined
 

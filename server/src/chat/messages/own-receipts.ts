@@ -50,11 +50,15 @@ export async function readOwnReceipts(
   return (row) => {
     if (row.sender === viewer) return undefined
     const own = row.kind === 'group' ? receiptsIn.get(row.conversation)?.(row) : row
-    const deliveredToMeAt = own?.deliveredAt ?? row.deliveredAt
-    const readByMeAt = own?.readAt ?? row.readAt
-    if (deliveredToMeAt === null && readByMeAt === null) return undefined
-    const fields = { ...(deliveredToMeAt !== null && { deliveredToMeAt }), ...(readByMeAt !== null && { readByMeAt }) }
-    return { fields }
+    const deliveredToMeAt = own?.deliveredAt ?? undefined
+    const readByMeAt = own?.readAt ?? undefined
+    if (deliveredToMeAt === undefined && readByMeAt === undefined) return undefined
+    return {
+      fields: {
+        ...(deliveredToMeAt !== undefined && { deliveredToMeAt }),
+        ...(readByMeAt !== undefined && { readByMeAt }),
+      },
+    }
   }
 }
 

@@ -2,7 +2,7 @@ import type { Message } from '@parley/contract'
 import { systemUid } from '../../../chat/apps.ts'
 import type { App } from '../../../chat/identity.ts'
 import { draftMessageAction } from '../../../chat/messages/actions.ts'
-import { showAction } from '../../../chat/messages/change.ts'
+import { changedAt, showAction } from '../../../chat/messages/change.ts'
 import { mediaKeysOf, releaseUses } from '../../../chat/messages/file-uses.ts'
 import type { StoredMessage } from '../../../chat/messages/rows.ts'
 import { showMessages } from '../../../chat/messages/show.ts'
@@ -44,7 +44,7 @@ const disapprove = statement(`
   set traits = traits & ~${moderationTraits} | ${traitsOfStatus('disapproved')},
     countable = false,
     data = data,
-    updated_at = case when $4 then greatest($3, sent_at) else updated_at end
+    updated_at = case when $4 then ${changedAt('$3')} else updated_at end
   where app_id = $1
   and id = $2`)
 

@@ -1,4 +1,5 @@
 import type { App } from '../../../chat/identity.ts'
+import { changedAt } from '../../../chat/messages/change.ts'
 import type { StoredMessage } from '../../../chat/messages/rows.ts'
 import { isHeld, traits } from '../../../chat/messages/traits.ts'
 import { moderationTraits } from '../../../chat/moderation/verdict.ts'
@@ -50,7 +51,7 @@ const show = statement(`
   update messages
   set traits = traits & ~${moderationTraits} | ${traits.moderated} | $4::int,
     countable = $3,
-    updated_at = greatest($5, sent_at)
+    updated_at = ${changedAt('$5')}
   where app_id = $1
   and id = $2`)
 

@@ -53,3 +53,40 @@ export async function followThreads(
   if (replies.length === 0) return
   await tx.query(follow, [replies.map(({ appId }) => appId), replies.map(({ id }) => id)])
 }
+
+const followEdited = statement(`
+  with followed as (
+    insert into thread_subscriptions (app_id, uid, parent_id, subscribed_at)
+    select r.app_id, u.uid, r.parent_id, $4::bigint
+    from messages r
+    join users u on u.app_id = r.app_id and u.uid = any($3::text[])
+    join conversation_states s
+      on s.app_id = r.app_id
+      and s.uid = u.uid
+      and s.conversation = r.conversation
+      and ${takesPartIn('r')}
+    where r.app_id = $1
+    and r.id = $2
+    order by u.uid
+    on conflict do nothing
+    returning parent_id
+  )
+  update messages p
+  set traits = p.traits | ${traits.followed}
+  where p.app_id = $1
+  and p.id in (select f.parent_id from followed f)
+  and p.traits & ${traits.followed} = 0`)
+
+/**
+ * Lets those follow the thread of a reply whom an edit mentions in it, as a mention in a new reply does. Under the conversation's lock.
+ * @param at epoch seconds
+ */
+export async function followEditedReply(
+  tx: Transaction,
+  appId: number,
+  { id, parentId }: { readonly id: number; readonly parentId: number | null },
+  mentioned: readonly string[],
+  at: number,
+): Promise<void> {
+  if (parentId !== null && mentioned.length > 0) await tx.query(followEdited, [appId, id, mentioned, at])
+}
