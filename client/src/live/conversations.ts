@@ -27,8 +27,6 @@ export interface Conversations extends ConversationList {
   ask(key: PeerKey): void
   /** The user has read there: what is being read at the moment may not count that yet. */
   outdate(key: PeerKey): void
-  remove(key: PeerKey): void
-  put(conversation: Conversation): void
   /** Reads the list and all counts again. */
   reload(signal: Signal): Promise<void>
   /** What is shown of messages has changed. */
@@ -288,11 +286,6 @@ export function createConversations(parts: ConversationsParts): Conversations {
     },
     ask,
     outdate,
-    remove,
-    put(conversation) {
-      set(conversation, rows.get(keyOfConversation(conversation))?.rank)
-      changed(keyOfConversation(conversation))
-    },
     async loadMore(signal) {
       if (isLoading || !hasMore) return
       isLoading = true
