@@ -12,7 +12,7 @@ import type {
   View,
 } from './interface.ts'
 import { compare, type Position, pathOf, peerOf } from './peers.ts'
-import { type Answered, type Listed, type Port, statusOf } from './port.ts'
+import { type Answered, isOutOfSight, type Listed, type Port } from './port.ts'
 import type { Unread } from './unread.ts'
 
 export interface Conversations extends ConversationList {
@@ -29,9 +29,8 @@ export interface Conversations extends ConversationList {
   outdate(key: PeerKey): void
   /** Reads the list and all counts again. */
   reload(signal: Signal): Promise<void>
-  /** What is shown of messages has changed. */
-  changed(): void
-  countChanged(key: PeerKey): void
+  /** What is shown of a conversation has changed, or of all of them. */
+  changed(key?: PeerKey): void
 }
 
 export interface ConversationsParts {
@@ -174,7 +173,7 @@ export function createConversations(parts: ConversationsParts): Conversations {
         try {
           return await port.call<Answered<Conversation>>('GET', `${pathOf(key)}/conversation`, { signal })
         } catch (failure) {
-          if (statusOf(failure) !== 403 && statusOf(failure) !== 404) throw failure
+          if (!isOutOfSight(failure)) throw failure
           return { data: undefined }
         }
       })
@@ -218,34 +217,15 @@ export function createConversations(parts: ConversationsParts): Conversations {
     changed(key)
   }
 
-  const reload = async (signal: Signal) => {
+  /** Reads rows, and says that it does. */
+  const load = async (work: () => Promise<void>) => {
     isLoading = true
     list.changed()
     try {
       await reading(async () => {
-        for (const key of due()) drop(key)
-        const perPage = Math.min(1000, Math.max(pageSize, Math.ceil(rows.size / pageSize) * pageSize))
-        const query = { unread: 1, count: 1 }
-        const heard = new Set<PeerKey>()
-        const [{ data, meta }, totals] = await Promise.all([
-          readPage(1, perPage, signal),
-          port.call<Listed<Total>>('GET', '/messages', { query, signal }),
-        ])
-        for (const key of newest.keys()) heard.add(key)
-        rows.clear()
-        bottom = undefined
-        const listed = new Set(data.map(keyOfConversation))
-        for (const key of [...unread.keys()]) if (!listed.has(key)) unread.forget(key)
-        for (const { entityId, entityType, count } of totals.data) {
-          const key = `${entityType}:${entityId}`
-          if (!listed.has(key)) unread.base(key, count, 0)
-        }
-        fill(data, 0)
-        hasMore = perPage < (meta?.pagination?.total ?? 0)
+        await work()
         isLoaded = true
         error = undefined
-        // What a count of all saw of what came meanwhile is not known.
-        for (const key of heard) if (!listed.has(key)) ask(key)
       })
     } catch (failure) {
       error = failure
@@ -255,6 +235,30 @@ export function createConversations(parts: ConversationsParts): Conversations {
       changed()
     }
   }
+
+  const reload = (signal: Signal) =>
+    load(async () => {
+      for (const key of due()) drop(key)
+      const perPage = Math.min(1000, Math.max(pageSize, Math.ceil(rows.size / pageSize) * pageSize))
+      const query = { unread: 1, count: 1 }
+      const [{ data, meta }, totals] = await Promise.all([
+        readPage(1, perPage, signal),
+        port.call<Listed<Total>>('GET', '/messages', { query, signal }),
+      ])
+      const heard = [...newest.keys()]
+      rows.clear()
+      bottom = undefined
+      const listed = new Set(data.map(keyOfConversation))
+      for (const key of [...unread.keys()]) if (!listed.has(key)) unread.forget(key)
+      for (const { entityId, entityType, count } of totals.data) {
+        const key = `${entityType}:${entityId}`
+        if (!listed.has(key)) unread.base(key, count, 0)
+      }
+      fill(data, 0)
+      hasMore = perPage < (meta?.pagination?.total ?? 0)
+      // What a count of all saw of what came meanwhile is not known.
+      for (const key of heard) if (!listed.has(key)) ask(key)
+    })
 
   return {
     subscribe: list.subscribe,
@@ -288,28 +292,15 @@ export function createConversations(parts: ConversationsParts): Conversations {
     outdate,
     async loadMore(signal) {
       if (isLoading || !hasMore) return
-      isLoading = true
-      list.changed()
-      try {
-        await reading(async () => {
-          const page = Math.floor(list.getSnapshot().conversations.length / pageSize) + 1
-          const { data, meta } = await readPage(page, pageSize, signal)
-          fill(data, (page - 1) * pageSize)
-          hasMore = page * pageSize < (meta?.pagination?.total ?? 0)
-          isLoaded = true
-          error = undefined
-        })
-      } catch (failure) {
-        error = failure
-        throw failure
-      } finally {
-        isLoading = false
-        changed()
-      }
+      await load(async () => {
+        const page = Math.floor(list.getSnapshot().conversations.length / pageSize) + 1
+        const { data, meta } = await readPage(page, pageSize, signal)
+        fill(data, (page - 1) * pageSize)
+        hasMore = page * pageSize < (meta?.pagination?.total ?? 0)
+      })
     },
     reload,
-    changed: () => changed(),
-    countChanged: (key) => changed(key),
+    changed,
   }
 }
 

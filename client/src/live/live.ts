@@ -27,7 +27,7 @@ import { createMarks } from './marks.ts'
 import { createMembers, type OpenMembers } from './members.ts'
 import { createOutbox } from './outbox.ts'
 import { keyFor, keyOf, pathOf, peerOf, receiverOf } from './peers.ts'
-import { type Answered, mayPass, type Port, retryAfterOf, statusOf } from './port.ts'
+import { type Answered, isOutOfSight, mayPass, type Port, retryAfterOf, statusOf } from './port.ts'
 import { createPresences } from './presence.ts'
 import { createTimeline, isAboutMessage, isHeld, type Timeline, type TimelineParts } from './timeline.ts'
 import { createTyping } from './typing.ts'
@@ -92,7 +92,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
       return await persist(work)
     } catch (error) {
       // What the user may not see any more is no failure: the view says so.
-      if (!signal.aborted && statusOf(error) !== 403 && statusOf(error) !== 404) onError(error)
+      if (!signal.aborted && !isOutOfSight(error)) onError(error)
       return undefined
     }
   }
@@ -137,7 +137,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     onRefused(key, error) {
       unread.unexpect(key)
       countsChanged(key)
-      if (statusOf(error) !== 403 && statusOf(error) !== 404) onError(error)
+      if (!isOutOfSight(error)) onError(error)
     },
   })
   const all = cell(() => outbox.all())
@@ -197,7 +197,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     if (options.deliveryReceipts !== false) marks.delivered(key, Number(id), sender)
   }
   function countsChanged(key: PeerKey): void {
-    conversations.countChanged(key)
+    conversations.changed(key)
     total.changed()
   }
   function noteRead(key: PeerKey, upTo: number): void {

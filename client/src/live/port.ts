@@ -42,6 +42,12 @@ export function statusOf(error: unknown): number {
   return error instanceof ParleyError ? error.status : 0
 }
 
+/** Whether it was refused because the user may not see it any more, or because it is gone. */
+export function isOutOfSight(error: unknown): boolean {
+  const status = statusOf(error)
+  return status === 403 || status === 404
+}
+
 /** Whether asking again may help: nobody answered, or the service could not at the moment. */
 export function mayPass(error: unknown): boolean {
   const status = statusOf(error)
