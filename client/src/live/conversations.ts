@@ -1,7 +1,7 @@
 import type { Conversation, Group, Message, User } from '../contract.ts'
 import type { Signal } from '../platform.ts'
 import { createAsker } from './asker.ts'
-import type { Cell, CreateCell } from './cell.ts'
+import { type CreateCell, createViews } from './cell.ts'
 import { now } from './here.ts'
 import type {
   ConversationList,
@@ -74,7 +74,6 @@ export function keyOfConversation({ conversationType, conversationWith }: Conver
 export function createConversations(parts: ConversationsParts): Conversations {
   const { port, cell, unread, pageSize, insist, onRow } = parts
   const rows = new Map<PeerKey, Row>()
-  const summaries = new Map<PeerKey, Cell<ConversationSummary | undefined>>()
   /** The newest message that came in each conversation while something is being read. */
   const newest = new Map<PeerKey, Message>()
   /** Conversations whose last message may have changed while something was being read. */
@@ -113,6 +112,7 @@ export function createConversations(parts: ConversationsParts): Conversations {
     }
     return row.summary
   }
+  const summaries = createViews(cell, summarise)
   const list = cell<ConversationsSnapshot>(() => {
     const keys = [...rows].sort(([, a], [, b]) => before(a, b))
     const limit = bottom
@@ -122,8 +122,7 @@ export function createConversations(parts: ConversationsParts): Conversations {
   })
   const changed = (key?: PeerKey) => {
     list.changed()
-    if (key !== undefined) summaries.get(key)?.changed()
-    else for (const each of summaries.values()) each.changed()
+    summaries.changed(key)
   }
 
   /** @param beside where it stands if nothing is known but its neighbours: its last message was removed for good */
@@ -263,14 +262,7 @@ export function createConversations(parts: ConversationsParts): Conversations {
   return {
     subscribe: list.subscribe,
     getSnapshot: list.getSnapshot,
-    summary(key) {
-      let view = summaries.get(key)
-      if (view === undefined) {
-        view = cell(() => summarise(key))
-        summaries.set(key, view)
-      }
-      return view
-    },
+    summary: summaries.of,
     add(key, message) {
       if (readings > 0) newest.set(key, message)
       const row = rows.get(key)
