@@ -4,7 +4,7 @@ import { type Fetch, type FetchAnswer, type FetchInit, type Form, platform, type
 /** What every call takes besides its input. */
 export interface CallOptions {
   /** Ends the call: it is then rejected with the reason of the signal. */
-  readonly signal?: Signal
+  readonly signal?: Signal | undefined
   /** Milliseconds for each attempt; 0 for as long as it takes. */
   readonly timeout?: number
   /** With an API key: the uid of the user who acts. */
@@ -75,7 +75,7 @@ export function createTransport(options: TransportOptions, credentials: Credenti
       ...(request.isLast && { keepalive: true }),
     }
     const answer = await exchange(options.fetch ?? platform.fetch, base + request.path, init, {
-      ...(call.signal && { signal: call.signal }),
+      signal: call.signal,
       timeout: call.timeout ?? usualTimeout,
     })
     // The service answers objects. Anything else was said by what stands before it, such as the login page of a network.
@@ -158,7 +158,7 @@ export async function exchange(
   fetch: Fetch,
   url: string,
   init: Omit<FetchInit, 'signal'>,
-  { signal, timeout = 0 }: { readonly signal?: Signal; readonly timeout?: number },
+  { signal, timeout = 0 }: { readonly signal?: Signal | undefined; readonly timeout?: number },
 ): Promise<Exchanged> {
   if (signal?.aborted) throw signal.reason
   const controller = new platform.AbortController()
@@ -197,16 +197,11 @@ export function sendForm(
   fetch: Fetch | undefined,
   url: string,
   form: Form,
-  { signal, onProgress }: { readonly signal?: Signal; readonly onProgress?: (bytes: number) => void },
+  { signal, onProgress }: { readonly signal?: Signal | undefined; readonly onProgress?: (bytes: number) => void },
 ): Promise<unknown> {
   const { XMLHttpRequest } = platform
   if (fetch !== undefined || XMLHttpRequest === undefined) {
-    return exchange(
-      fetch ?? platform.fetch,
-      url,
-      { method: 'POST', headers: {}, body: form },
-      { ...(signal && { signal }) },
-    )
+    return exchange(fetch ?? platform.fetch, url, { method: 'POST', headers: {}, body: form }, { signal })
   }
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason)

@@ -180,7 +180,7 @@ export function createConnection(parts: ConnectionParts): Connection {
     own.onopen = () => {
       const { deviceId, appId } = port
       const body = { auth: token, deviceId, presenceSubscription: options.presence ?? 'ALL_USERS' }
-      send({ type: 'auth', deviceId, ...(appId !== undefined && { appId }), body })
+      send({ type: 'auth', deviceId, appId, body })
     }
     own.onmessage = ({ data }) => {
       const frame: Frame = JSON.parse(String(data))

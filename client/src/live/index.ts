@@ -41,7 +41,7 @@ export function createLiveClient(options: UserOptions & LiveOptions): LiveClient
         isRepeatable: method === 'GET',
         ...(isLast && { isLast }),
       }
-      return (await sendAgain(request, signal && { signal })) as T
+      return (await sendAgain(request, { signal })) as T
     },
     upload: createUpload(createCall(sendAgain, newId), options.fetch),
     newMuid: newId,

@@ -153,7 +153,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
         files &&
         (await port.upload(files, {
           ...to,
-          ...(rest.parentId !== undefined && { parentMessageId: rest.parentId }),
+          parentMessageId: rest.parentId,
           signal,
           onProgress: (sent, total) => onProgress(total === 0 ? 1 : sent / total),
         }))
@@ -720,10 +720,10 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     discard: outbox.discard,
     edit(id, { text, data, tags }) {
       const said = { ...data, ...(text !== undefined && { text }) }
-      const body = { data: said, ...(tags && { tags }) }
+      const body = { data: said, tags }
       return changeMessage(
         id,
-        { kind: 'edit', data: said, ...(tags && { tags }) },
+        { kind: 'edit', data: said, tags },
         (signal) => port.call<Answered<Message>>('PUT', `/messages/${id}`, { body, signal }),
         onAction,
       )
