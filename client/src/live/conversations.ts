@@ -13,6 +13,7 @@ import type {
 } from './interface.ts'
 import { compare, type Position, pathOf, peerOf } from './peers.ts'
 import { type Answered, isOutOfSight, type Listed, type Port } from './port.ts'
+import type { Insist } from './retries.ts'
 import type { Unread } from './unread.ts'
 
 export interface Conversations extends ConversationList {
@@ -40,8 +41,7 @@ export interface ConversationsParts {
   readonly pageSize: number
   /** A confirmed message with changes of this client. */
   shown(message: Message): ShownMessage
-  /** Does it again until it is answered; undefined where that is of no use any more. */
-  insist<T>(work: (signal: Signal) => Promise<T>): Promise<T | undefined>
+  readonly insist: Insist
   onRow(row: Conversation): void
 }
 

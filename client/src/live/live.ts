@@ -1,15 +1,13 @@
 import type { Conversation, Message, User } from '../contract.ts'
 import type { Signal } from '../platform.ts'
-import { pause } from '../transport.ts'
 import { createAsker } from './asker.ts'
 import { attempt, type Cell, createCells } from './cell.ts'
 import { type Change, createChanges, withReaction } from './changes.ts'
-import { backoffOf } from './closes.ts'
 import { createConnection, type Frame } from './connection.ts'
 import { createConversations, freshMs, keyOfConversation } from './conversations.ts'
 import { eachOf } from './each.ts'
 import { createFeed } from './feed.ts'
-import { createStop, here, later, listenToPage } from './here.ts'
+import { here, later, listenToPage } from './here.ts'
 import type {
   Live,
   LiveEvent,
@@ -27,8 +25,10 @@ import { createMarks } from './marks.ts'
 import { createMembers, type OpenMembers } from './members.ts'
 import { createOutbox } from './outbox.ts'
 import { keyFor, keyOf, pathOf, peerOf, receiverOf } from './peers.ts'
-import { type Answered, isOutOfSight, mayPass, type Port, retryAfterOf, statusOf } from './port.ts'
+import { type Answered, isOutOfSight, mayPass, type Port, statusOf } from './port.ts'
 import { createPresences } from './presence.ts'
+import { createRetries } from './retries.ts'
+import { createSession } from './session.ts'
 import { createTimeline, isAboutMessage, isHeld, type Timeline, type TimelineParts } from './timeline.ts'
 import { createTyping } from './typing.ts'
 import { createUnread } from './unread.ts'
@@ -53,9 +53,10 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
   const { pageSize = 30, onError = (error) => here.console?.error(error) } = options
   const backoff = { first: options.backoff?.first ?? 500, most: options.backoff?.most ?? 20_000 }
   const cell = createCells(onError)
-  let me: User | undefined
+  const retries = createRetries(backoff, onError)
+  const { persist, insist } = retries
+  const session = createSession(cell, port)
   let isRunning = false
-  let closing = createStop()
   let forgetPage = () => {}
   /** Frames that came while what was missed is fetched. */
   let waiting: Frame[] | undefined
@@ -73,30 +74,6 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     for (const listener of listeners) attempt(() => listener(event), onError)
   }
 
-  /** Again and again while nobody answers or the service cannot, until the client is closed. */
-  const persist = async <T>(work: (signal: Signal) => Promise<T>): Promise<T> => {
-    const { signal } = closing
-    for (let tries = 0; ; tries++) {
-      try {
-        return await work(signal)
-      } catch (error) {
-        if (signal.aborted || !mayPass(error)) throw error
-        await pause(Math.max(backoffOf(tries, backoff), retryAfterOf(error)), signal)
-      }
-    }
-  }
-  /** The same where nobody waits for the outcome. */
-  const insist = async <T>(work: (signal: Signal) => Promise<T>): Promise<T | undefined> => {
-    const { signal } = closing
-    try {
-      return await persist(work)
-    } catch (error) {
-      // What the user may not see any more is no failure: the view says so.
-      if (!signal.aborted && !isOutOfSight(error)) onError(error)
-      return undefined
-    }
-  }
-
   const screensOf = (key: PeerKey) => [...screens.values()].filter((screen) => screen.key === key)
   const everywhere = (id: string, key: PeerKey, change: (message: Message) => Message) => {
     for (const { timeline } of screensOf(key)) timeline.change(id, change)
@@ -109,7 +86,6 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
   })
   const unread = createUnread()
   const total = cell(() => unread.total)
-  const myself = cell(() => me)
   const presences = createPresences(cell, port, insist)
   const conversations = createConversations({
     port,
@@ -181,7 +157,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
   function confirmRows(key: PeerKey, rows: readonly Message[]): void {
     for (const row of rows) {
       // Its answer may be lost, so the rest of what is shown hears of it here.
-      if (row.sender !== me?.uid || !outbox.confirm(key, row)) continue
+      if (row.sender !== session.uid || !outbox.confirm(key, row)) continue
       for (const { parentId, timeline } of screensOf(key)) if (parentId === row.parentId) timeline.put(row)
       // What was heard of it since it was listed is missing.
       doubt.ask(row.id)
@@ -190,7 +166,8 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     }
   }
   function deliverRow({ lastMessage, ...row }: Conversation): void {
-    if (lastMessage === undefined || lastMessage.sender === me?.uid || lastMessage.deliveredToMeAt !== undefined) return
+    if (lastMessage === undefined || lastMessage.sender === session.uid || lastMessage.deliveredToMeAt !== undefined)
+      return
     deliver(keyOfConversation(row as Conversation), lastMessage)
   }
   function deliver(key: PeerKey, { id, sender }: Message): void {
@@ -247,8 +224,8 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
 
   /** A new message, or one that was sent by this client. */
   function receive(key: PeerKey, message: Message, isMissed: boolean): void {
-    const { uid } = me as User
-    if (message.sender === uid) outbox.confirm(key, message)
+    const { uid: me } = session
+    if (message.sender === me) outbox.confirm(key, message)
     typing.heard(key, { uid: message.sender } as User, false)
     for (const { parentId, timeline } of screensOf(key)) {
       if (parentId === message.parentId) timeline.put(message)
@@ -256,11 +233,11 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     }
     if (isStoredAs(message)) {
       conversations.add(key, message)
-      unread.add(key, message, uid)
-      if (message.sender === uid) conversations.outdate(key)
+      unread.add(key, message, me)
+      if (message.sender === me) conversations.outdate(key)
       countsChanged(key)
     }
-    if (message.sender !== uid && message.category !== 'action') {
+    if (message.sender !== me && message.category !== 'action') {
       // Who writes has read what was there, and of what was written in the same moment no receipt comes.
       if (key.startsWith('user:')) markOwn(key, Number(message.id), true, message.sentAt)
       deliver(key, message)
@@ -297,7 +274,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     openMembers.get(guid)?.changed()
     const what = String(action.data.action)
     const { uid } = (entityOf(action, 'on') ?? {}) as { uid?: string }
-    if (uid !== me?.uid || what === 'scopeChanged') {
+    if (uid !== session.uid || what === 'scopeChanged') {
       receive(key, action, isMissed)
       conversations.ask(key)
       return
@@ -317,7 +294,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
   function onReceipts(key: PeerKey, { sender, receiverType, body }: Frame): void {
     const { action, messageId, timestamp } = body
     const upTo = Number(messageId)
-    if (sender === me?.uid) {
+    if (sender === session.uid) {
       if (action === 'read') noteRead(key, upTo)
       return
     }
@@ -329,7 +306,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
   function markOwn(key: PeerKey, upTo: number, isRead: boolean, timestamp: number): void {
     receipts.set(key, Math.max(upTo, receipts.get(key) ?? 0))
     const mark = (message: Message): Message =>
-      message.sender !== me?.uid || Number(message.id) > upTo || message.category === 'action'
+      message.sender !== session.uid || Number(message.id) > upTo || message.category === 'action'
         ? message
         : {
             ...message,
@@ -359,7 +336,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     noteEarly(key, messageId)
     if (chains.has(messageId)) overtaken.add(messageId)
     const change = (message: Message) =>
-      withReaction(message, reaction, action === 'message_reaction_added' ? 1 : -1, uid === me?.uid)
+      withReaction(message, reaction, action === 'message_reaction_added' ? 1 : -1, uid === session.uid)
     for (const { timeline } of screensOf(key)) {
       if (isMissed || timeline.isFresh || fresh.has(messageId)) doubt.ask(messageId)
       else timeline.change(messageId, change)
@@ -390,7 +367,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
       emit({ type: 'refused', ...body })
       return
     }
-    const key = keyFor((me as User).uid, frame)
+    const key = keyFor(session.uid, frame)
     switch (type) {
       case 'message':
         if (isAboutMessage(body)) changeBy(key, body)
@@ -398,7 +375,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
         else receive(key, body, isMissed)
         return
       case 'typing_indicator':
-        if (body.user.uid !== me?.uid) typing.heard(key, body.user, body.action === 'started')
+        if (body.user.uid !== session.uid) typing.heard(key, body.user, body.action === 'started')
         return
       case 'receipts':
         onReceipts(key, frame)
@@ -437,12 +414,9 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     waiting = []
     typing.clear()
     const failed = [...screens.values()].filter(({ timeline }) => timeline.failed !== undefined)
-    if (me === undefined) {
-      me = (await port.call<Answered<User>>('GET', '/me', { signal })).data
-      myself.changed()
-    }
+    await session.logIn(signal)
     if (signal.aborted) throw signal.reason
-    outbox.start(me.uid)
+    outbox.start(session.uid as string)
     const missed = await feed.read(signal)
     for (const frame of missed ?? []) handle(frame, true)
     await reload(signal, missed === undefined)
@@ -504,7 +478,8 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
       list,
       onChange: () => view.changed(),
       onRows: (rows) => confirmRows(key, rows),
-      isAwaited: ({ sender, readAt, category }) => sender === me?.uid && readAt === undefined && category !== 'action',
+      isAwaited: ({ sender, readAt, category }) =>
+        sender === session.uid && readAt === undefined && category !== 'action',
     })
     const view = cell(() => snapshot(timeline))
     const screen = { key, parentId, timeline, view }
@@ -679,25 +654,25 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     }
   }
   const onAction = ({ data }: Answered<Message>) => {
-    changeBy(keyFor((me as User).uid, data), data)
+    changeBy(keyFor(session.uid, data), data)
   }
 
   return {
     connection: connection.state,
-    me: myself,
+    me: session.me,
     conversations,
     unread: total,
     outbox: all,
     connect() {
       if (!isRunning) {
         isRunning = true
-        closing = createStop()
+        retries.start()
         forgetPage = listenToPage(() => {
           connection.wake()
           outbox.wake()
         })
         marks.start()
-        if (me !== undefined) outbox.start(me.uid)
+        if (session.uid !== undefined) outbox.start(session.uid)
         outbox.restore()
       }
       connection.connect()
@@ -705,7 +680,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     close() {
       isRunning = false
       forgetPage()
-      closing.abort()
+      retries.stop()
       connection.close()
       outbox.stop()
       marks.stop()
@@ -754,7 +729,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
           doubt.touch(id)
           refreshed(id)
           const { reactions } = data
-          const key = keyFor((me as User).uid, data)
+          const key = keyFor(session.uid, data)
           everywhere(id, key, (message) => stripped({ ...message, reactions } as Message))
           if (!overtaken.delete(id)) return
           doubt.ask(id)

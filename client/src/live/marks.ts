@@ -1,9 +1,9 @@
-import type { Signal } from '../platform.ts'
 import { pause } from '../transport.ts'
 import { cancel, later, type Timer } from './here.ts'
 import type { PeerKey } from './interface.ts'
 import { pathOf, peerOf, receiverOf } from './peers.ts'
 import { type Port, type PortRequest, statusOf } from './port.ts'
+import type { Insist } from './retries.ts'
 
 /** What this client marks as delivered and read. A mark covers all before it, so of many only the last is sent. */
 export interface Marks {
@@ -21,7 +21,7 @@ export interface MarksParts {
   readonly port: Port
   /** Sends a frame, where there is a connection. */
   send(frame: object): void
-  insist<T>(work: (signal: Signal) => Promise<T>): Promise<T | undefined>
+  readonly insist: Insist
   /** The service has it. */
   onRead(key: PeerKey, messageId: number): void
   onRefused(key: PeerKey, error: unknown): void

@@ -3,6 +3,7 @@ import { createAsker } from './asker.ts'
 import type { CreateCell } from './cell.ts'
 import type { GroupMember, MemberList, MembersSnapshot } from './interface.ts'
 import { type Listed, mayPass, type Port } from './port.ts'
+import type { Insist } from './retries.ts'
 
 export interface OpenMembers extends MemberList {
   /** Somebody has come, gone or got another scope: what is loaded is read again. */
@@ -17,7 +18,7 @@ export function createMembers(
   guid: string,
   cell: CreateCell,
   port: Port,
-  insist: <T>(work: (signal: Signal) => Promise<T>) => Promise<T | undefined>,
+  insist: Insist,
   close: () => void,
 ): OpenMembers {
   let shown: MembersSnapshot = { members: [], hasMore: true, isLoaded: false }

@@ -21,9 +21,9 @@ export function pathOf(key: PeerKey): string {
   return 'uid' in peer ? `/users/${encodeURIComponent(peer.uid)}` : `/groups/${encodeURIComponent(peer.guid)}`
 }
 
-/** The conversation that something belongs to, as this user sees it. */
+/** The conversation that something belongs to, as this user sees it. @param me their uid */
 export function keyFor(
-  me: string,
+  me: string | undefined,
   { sender, receiver, receiverType }: Pick<Message, 'sender' | 'receiver' | 'receiverType'>,
 ): PeerKey {
   if (receiverType === 'group') return `group:${receiver}`

@@ -4,6 +4,7 @@ import { type CreateCell, createViews } from './cell.ts'
 import { later } from './here.ts'
 import type { Presence, View } from './interface.ts'
 import type { Listed, Port } from './port.ts'
+import type { Insist } from './retries.ts'
 
 export interface Presences {
   view(uid: string): View<Presence | undefined>
@@ -16,11 +17,7 @@ export interface Presences {
 /** uids in one request. */
 const mostAsked = 100
 
-export function createPresences(
-  cell: CreateCell,
-  port: Port,
-  insist: <T>(work: (signal: Signal) => Promise<T>) => Promise<T | undefined>,
-): Presences {
+export function createPresences(cell: CreateCell, port: Port, insist: Insist): Presences {
   const known = new Map<string, Presence>()
   const watched = new Set<string>()
   let asking: Set<string> | undefined
