@@ -1,3 +1,4 @@
+import { retryAfterOf, statusOf } from '../errors.ts'
 import type { Signal } from '../platform.ts'
 import type { CreateCell } from './cell.ts'
 import { type Backoff, backoffOf, nextMinute, reactTo } from './closes.ts'
@@ -10,7 +11,7 @@ import type {
   WebSocketConstructor,
   WebSocketLike,
 } from './interface.ts'
-import { mayPass, type Port, retryAfterOf, statusOf } from './port.ts'
+import { mayPass, type Port } from './port.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: frames are checked by the service, and read where they are used
 export type Frame = any

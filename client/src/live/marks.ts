@@ -1,8 +1,9 @@
+import { statusOf } from '../errors.ts'
 import { pause } from '../transport.ts'
 import { cancel, later, type Timer } from './here.ts'
 import type { PeerKey } from './interface.ts'
 import { pathOf, peerOf, receiverOf } from './peers.ts'
-import { type Port, type PortRequest, statusOf } from './port.ts'
+import type { Port, PortRequest } from './port.ts'
 import type { Insist } from './retries.ts'
 
 /** What this client marks as delivered and read. A mark covers all before it, so of many only the last is sent. */

@@ -1,11 +1,12 @@
 import type { Message } from '../contract.ts'
+import { retryAfterOf } from '../errors.ts'
 import type { Signal } from '../platform.ts'
 import { attempt } from './cell.ts'
 import { type Backoff, backoffOf } from './closes.ts'
 import { cancel, createStop, later, type Stop, type Timer } from './here.ts'
 import type { OutboxStorage, OutgoingMessage, Peer, PeerKey, PendingMessage, StoredSend } from './interface.ts'
 import { keyOf } from './peers.ts'
-import { mayPass, retryAfterOf } from './port.ts'
+import { mayPass } from './port.ts'
 
 /**
  * What is sent and not confirmed. A send is queued, sending, and then either confirmed, which takes it out, or failed. It

@@ -1,5 +1,5 @@
 import type { CursorMeta, PageMeta } from '../contract.ts'
-import { ConnectionError, ParleyError } from '../errors.ts'
+import { ConnectionError, statusOf } from '../errors.ts'
 import type { Attachment, Uploadable, UploadOptions } from '../files.ts'
 import type { Signal } from '../platform.ts'
 
@@ -37,11 +37,6 @@ export interface Answered<T> {
   readonly data: T
 }
 
-/** The HTTP status of a refusal; 0 where there was no answer. */
-export function statusOf(error: unknown): number {
-  return error instanceof ParleyError ? error.status : 0
-}
-
 /** Whether it was refused because the user may not see it any more, or because it is gone. */
 export function isOutOfSight(error: unknown): boolean {
   const status = statusOf(error)
@@ -52,9 +47,4 @@ export function isOutOfSight(error: unknown): boolean {
 export function mayPass(error: unknown): boolean {
   const status = statusOf(error)
   return error instanceof ConnectionError || status === 408 || status === 429 || status >= 500
-}
-
-/** How long the service asks to wait, in milliseconds. */
-export function retryAfterOf(error: unknown): number {
-  return error instanceof ParleyError ? (error.retryAfter ?? 0) * 1000 : 0
 }

@@ -1,8 +1,9 @@
+import { retryAfterOf } from '../errors.ts'
 import type { Signal } from '../platform.ts'
 import { pause } from '../transport.ts'
 import { type Backoff, backoffOf } from './closes.ts'
 import { createStop } from './here.ts'
-import { isOutOfSight, mayPass, retryAfterOf } from './port.ts'
+import { isOutOfSight, mayPass } from './port.ts'
 
 /** Again and again while nobody answers or the service cannot, until the client is closed. */
 export type Persist = <T>(work: (signal: Signal) => Promise<T>) => Promise<T>
