@@ -190,7 +190,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
   /** Messages of which only the service knows how they are now. */
   const doubt = createAsker(async (id, isCurrent) => {
     const holding = [...screens.values()].filter(
-      ({ timeline }) => timeline.loading !== undefined || timeline.find(id) !== undefined,
+      ({ timeline }) => timeline.isLoading || timeline.find(id) !== undefined,
     )
     if (holding.length === 0) return
     const found = await insist(async (signal) => {
@@ -414,7 +414,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
   async function resync(signal: Signal): Promise<void> {
     waiting = []
     typing.clear()
-    const failed = [...screens.values()].filter(({ timeline }) => timeline.failed !== undefined)
+    const failed = [...screens.values()].filter(({ timeline }) => timeline.progress().failed !== undefined)
     await session.logIn(signal)
     if (signal.aborted) throw signal.reason
     outbox.start(session.uid as string)
@@ -436,7 +436,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
   async function reload(signal: Signal, isGap: boolean): Promise<void> {
     const asked = doubt.due()
     const isStale = ({ timeline }: Screen) =>
-      isGap || !timeline.isLoaded || asked.filter((id) => timeline.find(id) !== undefined).length > mostAsked
+      isGap || !timeline.progress().isLoaded || asked.filter((id) => timeline.find(id) !== undefined).length > mostAsked
     const [stale, whole] = [new Set<Screen>(), new Set<Screen>()]
     for (const screen of screens.values()) (isStale(screen) ? stale : whole).add(screen)
     const read = asked.filter((id) => ![...whole].some(({ timeline }) => timeline.find(id) !== undefined))
@@ -524,13 +524,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
       (own) => ({
         messages: shownIn(own),
         pending: outbox.of(key, parentId),
-        hasOlder: own.hasOlder,
-        hasNewer: own.hasNewer,
-        isLoadingOlder: own.loading === 'older',
-        isLoadingNewer: own.loading === 'newer',
-        isLoaded: own.isLoaded,
-        ...(own.failed !== undefined && { failed: own.failed }),
-        ...(own.error !== undefined && { error: own.error }),
+        ...own.progress(),
       }),
     )
     const { loadOlder, loadNewer, loadNewest, loadAround, loadAgain } = timeline

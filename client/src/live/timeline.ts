@@ -2,6 +2,7 @@ import type { Message } from '../contract.ts'
 import type { Signal } from '../platform.ts'
 import { freshMs } from './conversations.ts'
 import { now } from './here.ts'
+import type { MessagesSnapshot } from './interface.ts'
 import { compare, type Position } from './peers.ts'
 import type { Listed } from './port.ts'
 
@@ -29,13 +30,10 @@ type Reading = 'older' | 'newer' | 'newest'
 /** Confirmed messages of one conversation or thread: a part of its history without gaps, in the order of the service. */
 export interface Timeline {
   readonly messages: readonly Message[]
-  readonly isLoaded: boolean
-  readonly hasOlder: boolean
-  readonly hasNewer: boolean
-  readonly loading: Reading | undefined
-  readonly error: unknown
-  /** What could not be read, for `error`; undefined also where the user sees nothing of it any more. */
-  readonly failed: Reading | undefined
+  /** A list is being read. */
+  readonly isLoading: boolean
+  /** How far it is loaded. Nothing has failed where the user sees nothing of it any more. */
+  progress(): Omit<MessagesSnapshot, 'messages' | 'pending'>
   /** A list is being read, or was a moment ago: what a frame says now may be in its rows already. */
   readonly isFresh: boolean
   find(id: string): Message | undefined
@@ -87,7 +85,7 @@ export function createTimeline({ pageSize, list, onChange, onRows, isAwaited }: 
   let isLoaded = false
   let hasOlder = false
   let hasNewer = false
-  let loading: Timeline['loading']
+  let loading: Reading | undefined
   /** Why there is nothing any more. */
   let end: unknown
   const failures = new Map<Reading, { readonly error: unknown; readonly again: Work }>()
@@ -309,23 +307,21 @@ export function createTimeline({ pageSize, list, onChange, onRows, isAwaited }: 
       isShown = true
       return messages
     },
-    get isLoaded() {
-      return isLoaded
+    get isLoading() {
+      return loading !== undefined
     },
-    get hasOlder() {
-      return hasOlder
-    },
-    get hasNewer() {
-      return hasNewer
-    },
-    get loading() {
-      return loading
-    },
-    get error() {
-      return end ?? failures.values().next().value?.error
-    },
-    get failed() {
-      return failures.keys().next().value
+    progress() {
+      const [[failed, failure] = []] = failures
+      const error = end ?? failure?.error
+      return {
+        hasOlder,
+        hasNewer,
+        isLoadingOlder: loading === 'older',
+        isLoadingNewer: loading === 'newer',
+        isLoaded,
+        ...(failed !== undefined && { failed }),
+        ...(error !== undefined && { error }),
+      }
     },
     get isFresh() {
       return meanwhile !== undefined || now() - loadedAt < freshMs
