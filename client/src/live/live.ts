@@ -195,8 +195,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     if (holding.length === 0) return
     const found = await insist(async (signal) => {
       try {
-        const { data } = await port.call<Answered<Message>>('GET', `/messages/${id}`, { signal })
-        return { message: withoutReceipts(data) }
+        return { message: await readMessage(port, id, signal) }
       } catch (error) {
         if (statusOf(error) !== 404) throw error
         return { error }
@@ -232,7 +231,8 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
       if (parentId === message.parentId) timeline.put(message)
       else if (message.parentId !== undefined) doubt.ask(message.parentId)
     }
-    if (isStoredAs(message)) {
+    // Edits and deletions do not move their conversation.
+    if (!isAboutMessage(message)) {
       conversations.add(key, message)
       unread.add(key, message, me)
       if (message.sender === me) conversations.outdate(key)
@@ -429,7 +429,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     for (const frame of frames) handle(frame, true)
     outbox.wake()
     // Whether that works is said where it is shown.
-    for (const { timeline } of failed) timeline.loadAgain(signal).catch(() => {})
+    for (const { timeline } of failed) timeline.loads.loadAgain(signal).catch(() => {})
   }
 
   /** What is on screen comes first. @param isGap what was missed is not known */
@@ -485,7 +485,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     const view = cell(() => snapshot(timeline))
     const screen = { key, parentId, timeline, view }
     screens.set(name, screen)
-    if (isOpen()) void insist((signal) => timeline.loadNewest(signal))
+    if (isOpen()) void insist((signal) => timeline.loads.loadNewest(signal))
     return screen
   }
 
@@ -527,15 +527,10 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
         ...own.progress(),
       }),
     )
-    const { loadOlder, loadNewer, loadNewest, loadAround, loadAgain } = timeline
     return {
       subscribe: view.subscribe,
       getSnapshot: view.getSnapshot,
-      loadOlder,
-      loadNewer,
-      loadNewest,
-      loadAround,
-      loadAgain,
+      ...timeline.loads,
       send: (message) => outbox.send(peerOf(key), { ...message, ...(parentId !== undefined && { parentId }) }),
       close,
       timeline,
@@ -571,8 +566,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
         key,
         null,
         async (_query, signal) => {
-          const { data } = await port.call<Answered<Message>>('GET', `/messages/${parentId}`, { signal })
-          return { data: [withoutReceipts(data)] }
+          return { data: [await readMessage(port, parentId, signal)] }
         },
         (own) => shownIn(own)[0],
       )
@@ -740,18 +734,14 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
   }
 }
 
-/** Whether it moves its conversation: edits and deletions do not. */
-function isStoredAs(message: Message): boolean {
-  return !isAboutMessage(message)
-}
-
 function entityOf({ data }: Message, name: 'on' | 'by'): unknown {
   return (data.entities as Record<string, { entity?: unknown }> | undefined)?.[name]?.entity
 }
 
-/** The same as in a list. */
-function withoutReceipts(message: Message): Message {
-  const { receipts: _, ...row } = message as Message & { receipts?: unknown }
+/** A message as it is now, as lists show it. */
+async function readMessage(port: Port, id: string, signal: Signal | undefined): Promise<Message> {
+  const { data } = await port.call<Answered<Message & { receipts?: unknown }>>('GET', `/messages/${id}`, { signal })
+  const { receipts: _, ...row } = data
   return row
 }
 

@@ -2,7 +2,7 @@ import type { Message } from '../contract.ts'
 import type { Signal } from '../platform.ts'
 import { freshMs } from './conversations.ts'
 import { now } from './here.ts'
-import type { MessagesSnapshot } from './interface.ts'
+import type { MessageList, MessagesSnapshot } from './interface.ts'
 import { compare, type Position } from './peers.ts'
 import type { Listed } from './port.ts'
 
@@ -46,12 +46,8 @@ export interface Timeline {
   remove(id: string): void
   /** Applies now what a frame says, and once more to the rows of a list that is being read. */
   twice(apply: () => void): void
-  loadOlder(signal?: Signal): Promise<void>
-  loadNewer(signal?: Signal): Promise<void>
-  loadNewest(signal?: Signal): Promise<void>
-  loadAround(id: string, signal?: Signal): Promise<void>
-  /** Reads what could not be read. */
-  loadAgain(signal?: Signal): Promise<void>
+  /** What those who show it may load. */
+  readonly loads: Pick<MessageList, 'loadOlder' | 'loadNewer' | 'loadNewest' | 'loadAround' | 'loadAgain'>
   /** Reads again what is loaded, after a gap. */
   reload(signal?: Signal): Promise<void>
   /** The user sees nothing of it any more. */
@@ -127,6 +123,10 @@ export function createTimeline({ pageSize, list, onChange, onRows, isAwaited }: 
     own().splice(placeOf(message), 0, message)
   }
 
+  const insertAll = (rows: readonly Message[]) => {
+    for (const row of rows) if (!isAboutMessage(row)) insert(row)
+  }
+
   /** Whether the part that is loaded goes on to this message: one that is newer than all others is its new end. */
   const extendsTo = (message: Message) => {
     if (last !== undefined && compare(message, last) <= 0) return true
@@ -186,10 +186,7 @@ export function createTimeline({ pageSize, list, onChange, onRows, isAwaited }: 
     isShown = false
     byId.clear()
     awaited.clear()
-    for (const row of rows) {
-      if (from !== undefined && compare(row, from) < 0) continue
-      if (!isAboutMessage(row)) insert(row)
-    }
+    insertAll(from === undefined ? rows : rows.filter((row) => compare(row, from) >= 0))
   }
 
   const load = (kind: Reading, work: Work, signal: Signal | undefined): Promise<void> => {
@@ -256,14 +253,14 @@ export function createTimeline({ pageSize, list, onChange, onRows, isAwaited }: 
   const readOlder: Work = async (signal) => {
     if (!isLoaded || !hasOlder || first === undefined) return
     const { data, hasPrevious } = await read({ affix: 'prepend', limit: pageSize, ...at(first) }, signal)
-    for (const row of data) if (!isAboutMessage(row)) insert(row)
+    insertAll(data)
     first = data[0] ?? first
     hasOlder = hasPrevious
   }
   const readNewer: Work = async (signal) => {
     if (!isLoaded || !hasNewer || last === undefined) return
     const { data, hasNext } = await read({ affix: 'append', limit: pageSize, ...at(last) }, signal)
-    for (const row of data) if (!isAboutMessage(row)) insert(row)
+    insertAll(data)
     last = data.at(-1) ?? last
     hasNewer = hasNext
   }
@@ -332,12 +329,14 @@ export function createTimeline({ pageSize, list, onChange, onRows, isAwaited }: 
     put: (message) => both(() => put(message)),
     change: (id, changed) => both(() => change(id, changed)),
     remove: (id) => both(() => remove(id)),
-    loadNewest: (signal) => once('newest', (signal) => readNewest(pageSize, false, signal), signal),
-    loadOlder: (signal) => once('older', readOlder, signal),
-    loadNewer: (signal) => once('newer', readNewer, signal),
-    loadAround: (id, signal) => load('newest', (signal) => readAround(id, signal), signal),
-    async loadAgain(signal) {
-      await Promise.all([...failures.values()].map(({ again }) => again(signal)))
+    loads: {
+      loadOlder: (signal) => once('older', readOlder, signal),
+      loadNewer: (signal) => once('newer', readNewer, signal),
+      loadNewest: (signal) => once('newest', (signal) => readNewest(pageSize, false, signal), signal),
+      loadAround: (id, signal) => load('newest', (signal) => readAround(id, signal), signal),
+      async loadAgain(signal) {
+        await Promise.all([...failures.values()].map(({ again }) => again(signal)))
+      },
     },
     reload: (signal) => load('newest', readAgain, signal),
     shut(error) {
