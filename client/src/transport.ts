@@ -45,7 +45,7 @@ export interface Request {
   /** It does no harm if it is done twice. */
   readonly isRepeatable: boolean
   /** It is sent once, and outlives its page. Nobody is asked for another token: who logs in by then may be another user. */
-  readonly isLast?: boolean
+  readonly isLast?: boolean | undefined
 }
 
 /** Sends a request. @returns the JSON of the answer @throws ParleyError, ConnectionError, the reason of the signal */
