@@ -7,6 +7,7 @@ export type * from './contract.ts'
 export { ConnectionError, type Flaw, ParleyError } from './errors.ts'
 export type { Count, Extras, Sent, ToMany } from './extras.ts'
 export type { Attachment, Uploadable, UploadOptions } from './files.ts'
+// Last, so that a bundle has all tables of calls side by side: they are much alike, and compressed together.
 export { createLiveClient, type LiveClient } from './live/index.ts'
 export type * from './live/interface.ts'
 export {

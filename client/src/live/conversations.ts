@@ -12,7 +12,7 @@ import type {
   View,
 } from './interface.ts'
 import { compare, type Position, pathOf, peerOf } from './peers.ts'
-import { type Answered, isOutOfSight, type Listed, type Port } from './port.ts'
+import { type Answered, isOutOfSight, type Listed, type Port, totalOf } from './port.ts'
 import type { Insist } from './retries.ts'
 import type { Unread } from './unread.ts'
 
@@ -240,28 +240,27 @@ export function createConversations(parts: ConversationsParts): Conversations {
       for (const key of due()) drop(key)
       const perPage = Math.min(1000, Math.max(pageSize, Math.ceil(rows.size / pageSize) * pageSize))
       const query = { unread: 1, count: 1 }
-      const [{ data, meta }, totals] = await Promise.all([
+      const [answer, totals] = await Promise.all([
         readPage(1, perPage, signal),
         port.call<Listed<Total>>('GET', '/messages', { query, signal }),
       ])
       const heard = [...newest.keys()]
       rows.clear()
       bottom = undefined
-      const listed = new Set(data.map(keyOfConversation))
+      const listed = new Set(answer.data.map(keyOfConversation))
       for (const key of [...unread.keys()]) if (!listed.has(key)) unread.forget(key)
       for (const { entityId, entityType, count } of totals.data) {
         const key = `${entityType}:${entityId}`
         if (!listed.has(key)) unread.base(key, count, 0)
       }
-      fill(data, 0)
-      hasMore = perPage < (meta?.pagination?.total ?? 0)
+      fill(answer.data, 0)
+      hasMore = perPage < totalOf(answer)
       // What a count of all saw of what came meanwhile is not known.
       for (const key of heard) if (!listed.has(key)) ask(key)
     })
 
   return {
-    subscribe: list.subscribe,
-    getSnapshot: list.getSnapshot,
+    ...list,
     summary: summaries.of,
     add(key, message) {
       if (readings > 0) newest.set(key, message)
@@ -286,9 +285,9 @@ export function createConversations(parts: ConversationsParts): Conversations {
       if (isLoading || !hasMore) return
       await load(async () => {
         const page = Math.floor(list.getSnapshot().conversations.length / pageSize) + 1
-        const { data, meta } = await readPage(page, pageSize, signal)
-        fill(data, (page - 1) * pageSize)
-        hasMore = page * pageSize < (meta?.pagination?.total ?? 0)
+        const answer = await readPage(page, pageSize, signal)
+        fill(answer.data, (page - 1) * pageSize)
+        hasMore = page * pageSize < totalOf(answer)
       })
     },
     reload,

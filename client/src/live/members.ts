@@ -2,7 +2,7 @@ import type { Signal } from '../platform.ts'
 import { createAsker } from './asker.ts'
 import type { CreateCell } from './cell.ts'
 import type { GroupMember, MemberList, MembersSnapshot } from './interface.ts'
-import { type Listed, mayPass, type Port } from './port.ts'
+import { type Listed, mayPass, type Port, totalOf } from './port.ts'
 import type { Insist } from './retries.ts'
 
 export interface OpenMembers extends MemberList {
@@ -35,9 +35,9 @@ export function createMembers(
       for (let page = from + 1; page <= from + pages && hasMore; page++) {
         const path = `/groups/${encodeURIComponent(guid)}/members`
         const query = { page, perPage: pageSize }
-        const { data, meta } = await port.call<Listed<GroupMember>>('GET', path, { query, signal })
-        for (const member of data) members.set(member.uid, member)
-        hasMore = page * pageSize < (meta?.pagination?.total ?? 0)
+        const answer = await port.call<Listed<GroupMember>>('GET', path, { query, signal })
+        for (const member of answer.data) members.set(member.uid, member)
+        hasMore = page * pageSize < totalOf(answer)
       }
       become({ members: [...members.values()], hasMore, isLoaded: true })
     } catch (error) {
@@ -57,8 +57,7 @@ export function createMembers(
   const { ask } = createAsker(async () => void (await insist(reload)))
 
   return {
-    subscribe: view.subscribe,
-    getSnapshot: view.getSnapshot,
+    ...view,
     loadMore: (signal) =>
       enqueue(async () => {
         if (shown.hasMore) await read(Math.floor(shown.members.length / pageSize), 1, signal)

@@ -33,6 +33,11 @@ export interface Listed<T> {
   readonly meta?: Partial<CursorMeta> & Partial<PageMeta>
 }
 
+/** How many rows all pages of a list have. */
+export function totalOf({ meta }: Listed<unknown>): number {
+  return meta?.pagination?.total ?? 0
+}
+
 export interface Answered<T> {
   readonly data: T
 }
