@@ -2,13 +2,13 @@ import type { Conversation, Message, User } from '../contract.ts'
 import { statusOf } from '../errors.ts'
 import type { Signal } from '../platform.ts'
 import { createAsker } from './asker.ts'
-import { attempt, type Cell, createCells } from './cell.ts'
+import { attempt, createCells } from './cell.ts'
 import { type Change, createChanges, withReaction } from './changes.ts'
 import { createConnection, type Frame } from './connection.ts'
-import { createConversations, freshMs, keyOfConversation } from './conversations.ts'
+import { createConversations, keyOfConversation } from './conversations.ts'
 import { eachOf } from './each.ts'
 import { createFeed } from './feed.ts'
-import { here, later, listenToPage } from './here.ts'
+import { here, listenToPage } from './here.ts'
 import type {
   Live,
   LiveEvent,
@@ -24,24 +24,17 @@ import type {
 } from './interface.ts'
 import { createMarks } from './marks.ts'
 import { createMembers, type OpenMembers } from './members.ts'
+import { createMessageAsker, readMessage } from './message-asker.ts'
 import { createOutbox } from './outbox.ts'
 import { keyFor, keyOf, pathOf, peerOf, receiverOf } from './peers.ts'
 import { type Answered, isOutOfSight, mayPass, type Port } from './port.ts'
 import { createPresences } from './presence.ts'
 import { createRetries } from './retries.ts'
+import { createScreens, type Screen } from './screens.ts'
 import { createSession } from './session.ts'
-import { createTimeline, isAboutMessage, isHeld, type Timeline, type TimelineParts } from './timeline.ts'
+import { isAboutMessage, isHeld, type Timeline } from './timeline.ts'
 import { createTyping } from './typing.ts'
 import { createUnread } from './unread.ts'
-
-/** Messages that are on screen and kept up to date: of a conversation, of a thread, or the one that a thread hangs on. */
-interface Screen {
-  readonly key: PeerKey
-  /** Of the messages that belong here; null where no other ever does. */
-  readonly parentId: string | undefined | null
-  readonly timeline: Timeline
-  readonly view: Cell<unknown>
-}
 
 /** Where more messages than this have changed, the list is read instead of each. */
 const mostAsked = 10
@@ -57,15 +50,22 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
   const retries = createRetries(backoff, onError)
   const { persist, insist } = retries
   const session = createSession(cell, port)
+  const screens = createScreens({
+    cell,
+    session,
+    insist,
+    pageSize,
+    isOpen: () => isOpen(),
+    onRows: (key, rows) => confirmRows(key, rows),
+  })
+  const asker = createMessageAsker({ port, insist, screens })
   let isRunning = false
   let forgetPage = () => {}
   /** Frames that came while what was missed is fetched. */
   let waiting: Frame[] | undefined
-  const screens = new Map<string, Screen>()
   const openMembers = new Map<string, OpenMembers>()
   const opened = new Map<string, { readonly list: object; users: number }>()
   const listeners = new Set<(event: LiveEvent) => void>()
-  const fresh = new Set<string>()
   /** Messages that frames say something of though they have not come: own ones whose answer is under way. */
   const early = new Set<string>()
   /** The last message that somebody else has received, by conversation. */
@@ -75,14 +75,13 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     for (const listener of listeners) attempt(() => listener(event), onError)
   }
 
-  const screensOf = (key: PeerKey) => [...screens.values()].filter((screen) => screen.key === key)
   const everywhere = (id: string, key: PeerKey, change: (message: Message) => Message) => {
-    for (const { timeline } of screensOf(key)) timeline.change(id, change)
+    for (const { timeline } of screens.of(key)) timeline.change(id, change)
     conversations.change(key, id, change)
   }
 
   const changes = createChanges((id) => {
-    for (const { timeline, view } of screens.values()) if (timeline.find(id) !== undefined) view.changed()
+    for (const { timeline, view } of screens.all()) if (timeline.find(id) !== undefined) view.changed()
     conversations.changed()
   })
   const unread = createUnread()
@@ -144,13 +143,13 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
       receive(key, message, false)
       // It is as it was when it was stored: what was heard of it before the answer is missing.
       if (attempts === 1 && !early.has(message.id) && Number(message.id) > (receipts.get(key) ?? 0)) return
-      doubt.ask(message.id)
+      asker.ask(message.id)
       conversations.ask(key)
     },
     onUnsure: (key) => unsure.ask(key),
     onFailed: (peer, muid, error) => emit({ type: 'sendFailed', peer, muid, error }),
     onChange(key) {
-      for (const { view } of screensOf(key)) view.changed()
+      for (const { view } of screens.of(key)) view.changed()
       all.changed()
     },
   })
@@ -159,10 +158,10 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     for (const row of rows) {
       // Its answer may be lost, so the rest of what is shown hears of it here.
       if (row.sender !== session.uid || !outbox.confirm(key, row)) continue
-      for (const { parentId, timeline } of screensOf(key)) if (parentId === row.parentId) timeline.put(row)
+      for (const { parentId, timeline } of screens.of(key)) if (parentId === row.parentId) timeline.put(row)
       // What was heard of it since it was listed is missing.
-      doubt.ask(row.id)
-      if (row.parentId !== undefined) doubt.ask(row.parentId)
+      asker.ask(row.id)
+      if (row.parentId !== undefined) asker.ask(row.parentId)
       conversations.ask(key)
     }
   }
@@ -182,54 +181,24 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     conversations.outdate(key)
     if (!unread.read(key, upTo)) conversations.ask(key)
     countsChanged(key)
-    for (const { timeline } of screensOf(key)) {
-      for (const { id, unreadRepliesCount = 0 } of timeline.messages) if (unreadRepliesCount > 0) doubt.ask(id)
+    for (const { timeline } of screens.of(key)) {
+      for (const { id, unreadRepliesCount = 0 } of timeline.messages) if (unreadRepliesCount > 0) asker.ask(id)
     }
   }
 
-  /** Messages of which only the service knows how they are now. */
-  const doubt = createAsker(async (id, isCurrent) => {
-    const holding = [...screens.values()].filter(
-      ({ timeline }) => timeline.isLoading || timeline.find(id) !== undefined,
-    )
-    if (holding.length === 0) return
-    const found = await insist(async (signal) => {
-      try {
-        return { message: await readMessage(port, id, signal) }
-      } catch (error) {
-        if (statusOf(error) !== 404) throw error
-        return { error }
-      }
-    })
-    if (found === undefined || !isCurrent()) return
-    const { message, error } = found
-    refreshed(id)
-    if (message === undefined) {
-      for (const { parentId, timeline } of screens.values()) if (parentId === id) timeline.shut(error)
-    }
-    for (const { timeline } of holding) {
-      if (message === undefined) timeline.remove(id)
-      else timeline.change(id, () => message)
-    }
-  })
   /** Conversations to which something was sent of which nobody knows whether it has arrived. */
   const unsure = createAsker(async (key) => {
     conversations.ask(key)
-    await eachOf(screensOf(key), ({ timeline }) => insist((signal) => timeline.reload(signal)))
+    await eachOf(screens.of(key), ({ timeline }) => insist((signal) => timeline.reload(signal)))
   })
-  const refreshed = (id: string) => {
-    fresh.add(id)
-    later(() => fresh.delete(id), freshMs)
-  }
-
   /** A new message, or one that was sent by this client. */
   function receive(key: PeerKey, message: Message, isMissed: boolean): void {
     const { uid: me } = session
     if (message.sender === me) outbox.confirm(key, message)
     typing.heard(key, { uid: message.sender } as User, false)
-    for (const { parentId, timeline } of screensOf(key)) {
+    for (const { parentId, timeline } of screens.of(key)) {
       if (parentId === message.parentId) timeline.put(message)
-      else if (message.parentId !== undefined) doubt.ask(message.parentId)
+      else if (message.parentId !== undefined) asker.ask(message.parentId)
     }
     // Edits and deletions do not move their conversation.
     if (!isAboutMessage(message)) {
@@ -257,16 +226,16 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
       const { data, tags, editedAt, editedBy, deletedAt, deletedBy, updatedAt } = on
       return stripped({ ...message, data, tags, editedAt, editedBy, deletedAt, deletedBy, updatedAt } as Message)
     })
-    doubt.touch()
+    asker.touch()
     noteEarly(key, id)
     const isGone = action.data.action === 'deleted'
     if (isGone) {
-      doubt.ask(id)
+      asker.ask(id)
       conversations.ask(key)
-      if (on.parentId !== undefined) doubt.ask(on.parentId)
+      if (on.parentId !== undefined) asker.ask(on.parentId)
     }
-    for (const { timeline } of screensOf(key)) {
-      for (const { id: quoting, quotedMessageId } of timeline.messages) if (quotedMessageId === id) doubt.ask(quoting)
+    for (const { timeline } of screens.of(key)) {
+      for (const { id: quoting, quotedMessageId } of timeline.messages) if (quotedMessageId === id) asker.ask(quoting)
     }
   }
 
@@ -282,13 +251,13 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     }
     if (what === 'kicked' || what === 'banned' || what === 'left') {
       const error = Object.assign(new Error(`The user was ${what}.`), { code: 'ERR_GROUP_NOT_JOINED', status: 403 })
-      for (const { timeline } of screensOf(key)) timeline.shut(error)
+      for (const { timeline } of screens.of(key)) timeline.shut(error)
       conversations.ask(key)
       emit({ type: 'removed', peer: peerOf(key), action: what, message: action })
     } else {
       // They may be told of it by a message that no list has.
       conversations.ask(key)
-      for (const { timeline } of screensOf(key)) void insist((signal) => timeline.reload(signal))
+      for (const { timeline } of screens.of(key)) void insist((signal) => timeline.reload(signal))
     }
   }
 
@@ -314,7 +283,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
             deliveredAt: message.deliveredAt ?? timestamp,
             ...(isRead && { readAt: message.readAt ?? timestamp }),
           }
-    for (const { timeline } of screensOf(key)) {
+    for (const { timeline } of screens.of(key)) {
       timeline.twice(() => {
         for (const { id, readAt, deliveredAt } of timeline.awaited()) {
           if (Number(id) <= upTo && (isRead ? readAt : deliveredAt) === undefined) timeline.change(id, mark)
@@ -323,7 +292,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     }
     const last = conversations.summary(key).getSnapshot()?.conversation.lastMessage
     if (last !== undefined) conversations.change(key, last.id, mark)
-    doubt.touch()
+    asker.touch()
   }
 
   function noteEarly(key: PeerKey, id: string): void {
@@ -333,16 +302,16 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
 
   function onReaction(key: PeerKey, body: Frame, isMissed: boolean): void {
     const { action, messageId, reaction, uid } = body
-    doubt.touch(messageId)
+    asker.touch(messageId)
     noteEarly(key, messageId)
     if (chains.has(messageId)) overtaken.add(messageId)
     const change = (message: Message) =>
       withReaction(message, reaction, action === 'message_reaction_added' ? 1 : -1, uid === session.uid)
-    for (const { timeline } of screensOf(key)) {
-      if (isMissed || timeline.isFresh || fresh.has(messageId)) doubt.ask(messageId)
+    for (const { timeline } of screens.of(key)) {
+      if (isMissed || timeline.isFresh || asker.isFresh(messageId)) asker.ask(messageId)
       else timeline.change(messageId, change)
     }
-    conversations.react(key, messageId, isMissed || fresh.has(messageId), change)
+    conversations.react(key, messageId, isMissed || asker.isFresh(messageId), change)
   }
 
   function onMark(key: PeerKey, { action, message }: Frame, members: readonly string[]): void {
@@ -352,7 +321,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
       for (const member of members) marked[member] = isOn ? message[member] : undefined
       return stripped(marked as unknown as Message)
     })
-    doubt.touch(message.id)
+    asker.touch(message.id)
     noteEarly(key, message.id)
   }
 
@@ -394,11 +363,11 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
         conversations.ask(key)
         return
       case 'interaction_completed':
-        doubt.ask(body.messageId)
+        asker.ask(body.messageId)
         return
       case 'on_moderation_status_changed':
         everywhere(body.id, key, () => body)
-        doubt.touch(body.id)
+        asker.touch(body.id)
         return
       case 'transient_message':
         emit({ type: 'transient', peer: peerOf(key), user: body.user, data: body.data })
@@ -414,7 +383,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
   async function resync(signal: Signal): Promise<void> {
     waiting = []
     typing.clear()
-    const failed = [...screens.values()].filter(({ timeline }) => timeline.progress().failed !== undefined)
+    const failed = screens.all().filter(({ timeline }) => timeline.progress().failed !== undefined)
     await session.logIn(signal)
     if (signal.aborted) throw signal.reason
     outbox.start(session.uid as string)
@@ -434,13 +403,13 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
 
   /** What is on screen comes first. @param isGap what was missed is not known */
   async function reload(signal: Signal, isGap: boolean): Promise<void> {
-    const asked = doubt.due()
+    const asked = asker.due()
     const isStale = ({ timeline }: Screen) =>
       isGap || !timeline.progress().isLoaded || asked.filter((id) => timeline.find(id) !== undefined).length > mostAsked
     const [stale, whole] = [new Set<Screen>(), new Set<Screen>()]
-    for (const screen of screens.values()) (isStale(screen) ? stale : whole).add(screen)
+    for (const screen of screens.all()) (isStale(screen) ? stale : whole).add(screen)
     const read = asked.filter((id) => ![...whole].some(({ timeline }) => timeline.find(id) !== undefined))
-    for (const id of read) doubt.drop(id)
+    for (const id of read) asker.drop(id)
     try {
       await eachOf(stale, async ({ timeline }) => {
         try {
@@ -453,10 +422,10 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
       })
     } catch (error) {
       // Not all of it comes from the feed, which says it again.
-      for (const id of read) doubt.ask(id)
+      for (const id of read) asker.ask(id)
       throw error
     }
-    await doubt.hurry()
+    await asker.hurry()
     await conversations.reload(signal)
     await eachOf(openMembers.values(), (list) => list.reload(signal).catch(passable))
   }
@@ -465,28 +434,6 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
   const isOpen = () => {
     const { status } = connection.state.getSnapshot()
     return status === 'live' || status === 'syncing'
-  }
-
-  const addScreen = <T>(
-    name: string,
-    key: PeerKey,
-    parentId: Screen['parentId'],
-    list: TimelineParts['list'],
-    snapshot: (timeline: Timeline) => T,
-  ): Screen & { readonly view: Cell<T> } => {
-    const timeline = createTimeline({
-      pageSize,
-      list,
-      onChange: () => view.changed(),
-      onRows: (rows) => confirmRows(key, rows),
-      isAwaited: ({ sender, readAt, category }) =>
-        sender === session.uid && readAt === undefined && category !== 'action',
-    })
-    const view = cell(() => snapshot(timeline))
-    const screen = { key, parentId, timeline, view }
-    screens.set(name, screen)
-    if (isOpen()) void insist((signal) => timeline.loads.loadNewest(signal))
-    return screen
   }
 
   const shownIn = (timeline: Timeline) => (changes.isEmpty ? timeline.messages : timeline.messages.map(changes.shown))
@@ -516,7 +463,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
   ): MessageList & { timeline: Timeline } => {
     const path = parentId === undefined ? `${pathOf(key)}/messages` : `/messages/${parentId}/thread`
     const hidden = parentId === undefined && { hideReplies: 1 }
-    const { timeline, view } = addScreen<MessagesSnapshot>(
+    const { timeline, view } = screens.add<MessagesSnapshot>(
       name,
       key,
       parentId,
@@ -528,8 +475,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
       }),
     )
     return {
-      subscribe: view.subscribe,
-      getSnapshot: view.getSnapshot,
+      ...view,
       ...timeline.loads,
       send: (message) => outbox.send(peerOf(key), { ...message, ...(parentId !== undefined && { parentId }) }),
       close,
@@ -552,7 +498,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
         setTyping: (isTyping = true) => typing.set(key, isTyping),
       }
     }
-    return open(key, make, () => screens.delete(key))
+    return open(key, make, () => screens.remove(key))
   }
 
   const openThread = (peer: Peer, parentId: string): OpenThread => {
@@ -561,7 +507,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     const ofParent = `${name} parent`
     const make = (close: () => void): OpenThread => {
       const { timeline: _, ...list } = createList(name, key, parentId, close)
-      const { view } = addScreen(
+      const { view } = screens.add(
         ofParent,
         key,
         null,
@@ -573,8 +519,8 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
       return { ...list, parentId, parent: view }
     }
     return open(name, make, () => {
-      screens.delete(name)
-      screens.delete(ofParent)
+      screens.remove(name)
+      screens.remove(ofParent)
     })
   }
 
@@ -705,7 +651,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
             throw error
           }
         },
-        (answer) => (answer === undefined ? doubt.ask(id) : onAction(answer)),
+        (answer) => (answer === undefined ? asker.ask(id) : onAction(answer)),
       )
     },
     react(id, reaction, isOn = true) {
@@ -715,13 +661,13 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
         { kind: 'react', reaction, isOn },
         (signal) => port.call<Answered<Message>>(isOn ? 'POST' : 'DELETE', path, { signal }),
         ({ data }) => {
-          doubt.touch(id)
-          refreshed(id)
+          asker.touch(id)
+          asker.answered(id)
           const { reactions } = data
           const key = keyFor(session.uid, data)
           everywhere(id, key, (message) => stripped({ ...message, reactions } as Message))
           if (!overtaken.delete(id)) return
-          doubt.ask(id)
+          asker.ask(id)
           conversations.ask(key)
         },
       )
@@ -736,13 +682,6 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
 
 function entityOf({ data }: Message, name: 'on' | 'by'): unknown {
   return (data.entities as Record<string, { entity?: unknown }> | undefined)?.[name]?.entity
-}
-
-/** A message as it is now, as lists show it. */
-async function readMessage(port: Port, id: string, signal: Signal | undefined): Promise<Message> {
-  const { data } = await port.call<Answered<Message & { receipts?: unknown }>>('GET', `/messages/${id}`, { signal })
-  const { receipts: _, ...row } = data
-  return row
 }
 
 /** Members without a value are left out, as in answers. */
