@@ -20,6 +20,8 @@ export interface Connection {
   readonly state: View<ConnectionState>
   connect(): void
   close(): void
+  /** There is a connection, though what was missed may not have been fetched yet. */
+  isOpen(): boolean
   /** Sends a frame, or nothing where there is no connection. */
   send(frame: object): void
   /** Looks at once whether the connection lives; tries again where it waits to. */
@@ -241,6 +243,7 @@ export function createConnection(parts: ConnectionParts): Connection {
       drop()
       become({ status: 'idle' })
     },
+    isOpen: () => state.status === 'live' || state.status === 'syncing',
     send,
     wake,
   }

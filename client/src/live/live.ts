@@ -1,4 +1,4 @@
-import type { Conversation, Message, User } from '../contract.ts'
+import type { Message, User } from '../contract.ts'
 import { statusOf } from '../errors.ts'
 import type { Signal } from '../platform.ts'
 import { createAsker } from './asker.ts'
@@ -22,17 +22,17 @@ import type {
   Peer,
   PeerKey,
 } from './interface.ts'
-import { createMarks } from './marks.ts'
 import { createMembers, type OpenMembers } from './members.ts'
 import { createMessageAsker, readMessage } from './message-asker.ts'
 import { createOutbox } from './outbox.ts'
 import { keyFor, keyOf, pathOf, peerOf, receiverOf } from './peers.ts'
-import { type Answered, isOutOfSight, mayPass, type Port } from './port.ts'
+import { type Answered, mayPass, type Port } from './port.ts'
 import { createPresences } from './presence.ts'
+import { createReceipts } from './receipts.ts'
 import { createRetries } from './retries.ts'
 import { createScreens, type Screen } from './screens.ts'
 import { createSession } from './session.ts'
-import { isAboutMessage, isHeld, type Timeline } from './timeline.ts'
+import { isAboutMessage, type Timeline } from './timeline.ts'
 import { createTyping } from './typing.ts'
 import { createUnread } from './unread.ts'
 
@@ -55,7 +55,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     session,
     insist,
     pageSize,
-    isOpen: () => isOpen(),
+    isOpen: () => connection.isOpen(),
     onRows: (key, rows) => confirmRows(key, rows),
   })
   const asker = createMessageAsker({ port, insist, screens })
@@ -68,9 +68,6 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
   const listeners = new Set<(event: LiveEvent) => void>()
   /** Messages that frames say something of though they have not come: own ones whose answer is under way. */
   const early = new Set<string>()
-  /** The last message that somebody else has received, by conversation. */
-  const receipts = new Map<PeerKey, number>()
-
   const emit = (event: LiveEvent) => {
     for (const listener of listeners) attempt(() => listener(event), onError)
   }
@@ -98,24 +95,30 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
       total.changed()
       presences.learn(row.conversationWith as Partial<User>)
       const { lastMessage } = row
-      if (lastMessage !== undefined) confirmRows(keyOfConversation(row), [lastMessage])
-      if (Number(row.unreadMessageCount ?? 0) > 0) deliverRow(row)
+      if (lastMessage === undefined) return
+      const key = keyOfConversation(row)
+      confirmRows(key, [lastMessage])
+      if (Number(row.unreadMessageCount ?? 0) > 0) receipts.deliver(key, lastMessage)
     },
   })
   const feed = createFeed(port)
   const connection = createConnection({ port, cell, options, backoff, resync, onFrame, onPong: feed.onPong })
   const typing = createTyping(cell, connection.send)
-  const marks = createMarks({
+  const shared = {
     port,
-    send: connection.send,
+    options,
+    onError,
+    persist,
     insist,
-    onRead: noteRead,
-    onRefused(key, error) {
-      unread.unexpect(key)
-      countsChanged(key)
-      if (!isOutOfSight(error)) onError(error)
-    },
-  })
+    session,
+    screens,
+    asker,
+    conversations,
+    unread,
+    countChanged,
+    send: connection.send,
+  }
+  const receipts = createReceipts(shared)
   const all = cell(() => outbox.all())
   const outbox = createOutbox({
     storage: options.storage,
@@ -142,7 +145,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
       typing.set(key, false)
       receive(key, message, false)
       // It is as it was when it was stored: what was heard of it before the answer is missing.
-      if (attempts === 1 && !early.has(message.id) && Number(message.id) > (receipts.get(key) ?? 0)) return
+      if (attempts === 1 && !early.has(message.id) && Number(message.id) > receipts.last(key)) return
       asker.ask(message.id)
       conversations.ask(key)
     },
@@ -165,27 +168,10 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
       conversations.ask(key)
     }
   }
-  function deliverRow({ lastMessage, ...row }: Conversation): void {
-    if (lastMessage === undefined || lastMessage.sender === session.uid || lastMessage.deliveredToMeAt !== undefined)
-      return
-    deliver(keyOfConversation(row as Conversation), lastMessage)
-  }
-  function deliver(key: PeerKey, { id, sender }: Message): void {
-    if (options.deliveryReceipts !== false) marks.delivered(key, Number(id), sender)
-  }
-  function countsChanged(key: PeerKey): void {
+  function countChanged(key: PeerKey): void {
     conversations.changed(key)
     total.changed()
   }
-  function noteRead(key: PeerKey, upTo: number): void {
-    conversations.outdate(key)
-    if (!unread.read(key, upTo)) conversations.ask(key)
-    countsChanged(key)
-    for (const { timeline } of screens.of(key)) {
-      for (const { id, unreadRepliesCount = 0 } of timeline.messages) if (unreadRepliesCount > 0) asker.ask(id)
-    }
-  }
-
   /** Conversations to which something was sent of which nobody knows whether it has arrived. */
   const unsure = createAsker(async (key) => {
     conversations.ask(key)
@@ -205,12 +191,12 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
       conversations.add(key, message)
       unread.add(key, message, me)
       if (message.sender === me) conversations.outdate(key)
-      countsChanged(key)
+      countChanged(key)
     }
     if (message.sender !== me && message.category !== 'action') {
       // Who writes has read what was there, and of what was written in the same moment no receipt comes.
-      if (key.startsWith('user:')) markOwn(key, Number(message.id), true, message.sentAt)
-      deliver(key, message)
+      if (key.startsWith('user:')) receipts.markOwn(key, Number(message.id), true, message.sentAt)
+      receipts.deliver(key, message)
     }
     emit({ type: 'message', peer: peerOf(key), message, isMissed })
   }
@@ -259,40 +245,6 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
       conversations.ask(key)
       for (const { timeline } of screens.of(key)) void insist((signal) => timeline.reload(signal))
     }
-  }
-
-  function onReceipts(key: PeerKey, { sender, receiverType, body }: Frame): void {
-    const { action, messageId, timestamp } = body
-    const upTo = Number(messageId)
-    if (sender === session.uid) {
-      if (action === 'read') noteRead(key, upTo)
-      return
-    }
-    if (receiverType === 'group' && !action.endsWith('All')) return
-    markOwn(key, upTo, action.startsWith('read'), timestamp)
-  }
-
-  /** The own messages up to this one are delivered, or read. */
-  function markOwn(key: PeerKey, upTo: number, isRead: boolean, timestamp: number): void {
-    receipts.set(key, Math.max(upTo, receipts.get(key) ?? 0))
-    const mark = (message: Message): Message =>
-      message.sender !== session.uid || Number(message.id) > upTo || message.category === 'action'
-        ? message
-        : {
-            ...message,
-            deliveredAt: message.deliveredAt ?? timestamp,
-            ...(isRead && { readAt: message.readAt ?? timestamp }),
-          }
-    for (const { timeline } of screens.of(key)) {
-      timeline.twice(() => {
-        for (const { id, readAt, deliveredAt } of timeline.awaited()) {
-          if (Number(id) <= upTo && (isRead ? readAt : deliveredAt) === undefined) timeline.change(id, mark)
-        }
-      })
-    }
-    const last = conversations.summary(key).getSnapshot()?.conversation.lastMessage
-    if (last !== undefined) conversations.change(key, last.id, mark)
-    asker.touch()
   }
 
   function noteEarly(key: PeerKey, id: string): void {
@@ -348,7 +300,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
         if (body.user.uid !== session.uid) typing.heard(key, body.user, body.action === 'started')
         return
       case 'receipts':
-        onReceipts(key, frame)
+        receipts.heard(key, frame)
         return
       case 'reaction':
         onReaction(key, body, isMissed)
@@ -430,12 +382,6 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     await eachOf(openMembers.values(), (list) => list.reload(signal).catch(passable))
   }
 
-  /** There is a connection. What was missed may be read already, so what is opened now is not waited for by anybody else. */
-  const isOpen = () => {
-    const { status } = connection.state.getSnapshot()
-    return status === 'live' || status === 'syncing'
-  }
-
   const shownIn = (timeline: Timeline) => (changes.isEmpty ? timeline.messages : timeline.messages.map(changes.shown))
 
   /** @param name of what is opened: the same name is the same object while it is open */
@@ -493,8 +439,8 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
         peer: peerOf(key),
         typing: typing.view(key),
         summary: conversations.summary(key),
-        markRead: (messageId) => markRead(key, timeline, messageId),
-        markUnread: (messageId) => markUnread(key, messageId),
+        markRead: (messageId) => receipts.markRead(key, timeline, messageId),
+        markUnread: (messageId) => receipts.markUnread(key, messageId),
         setTyping: (isTyping = true) => typing.set(key, isTyping),
       }
     }
@@ -529,32 +475,10 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     const make = (close: () => void): MemberList => {
       const list = createMembers(guid, cell, port, insist, close)
       openMembers.set(guid, list)
-      if (isOpen()) void insist((signal) => list.reload(signal))
+      if (connection.isOpen()) void insist((signal) => list.reload(signal))
       return list
     }
     return open(`members ${guid}`, make, () => openMembers.delete(guid))
-  }
-
-  function markRead(key: PeerKey, timeline: Timeline, messageId: string | undefined): void {
-    const last = conversations.summary(key).getSnapshot()?.conversation.lastMessage?.id ?? 0
-    let upTo = Number(messageId ?? Math.max(Number(last), Number(timeline.messages.at(-1)?.id ?? 0)))
-    const newest = timeline.find(String(upTo))
-    if (newest !== undefined && isHeld(newest)) {
-      upTo = Number(timeline.messages.findLast((message) => !isHeld(message) && Number(message.id) < upTo)?.id ?? 0)
-    }
-    if (upTo === 0) return
-    unread.expectRead(key, upTo)
-    countsChanged(key)
-    marks.read(key, upTo)
-  }
-  async function markUnread(key: PeerKey, messageId: string): Promise<void> {
-    await marks.unread(key, () => {
-      unread.unexpect(key)
-      return persist((signal) =>
-        port.call('DELETE', `${pathOf(key)}/conversation/read`, { body: { messageId }, signal }),
-      )
-    })
-    conversations.ask(key)
   }
 
   /** Changes of one message are sent one after the other, so that the last one wins here as well as there. */
@@ -606,7 +530,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
           connection.wake()
           outbox.wake()
         })
-        marks.start()
+        receipts.start()
         if (session.uid !== undefined) outbox.start(session.uid)
         outbox.restore()
       }
@@ -618,7 +542,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
       retries.stop()
       connection.close()
       outbox.stop()
-      marks.stop()
+      receipts.stop()
       typing.clear()
     },
     openConversation,

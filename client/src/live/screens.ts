@@ -58,6 +58,7 @@ export function createScreens({ cell, session, insist, pageSize, isOpen, onRows 
       const view = cell(() => snapshot(timeline))
       const screen = { key, parentId, timeline, view }
       screens.set(name, screen)
+      // What was missed may be read already, and nobody else reads this then.
       if (isOpen()) void insist((signal) => timeline.loads.loadNewest(signal))
       return screen
     },
