@@ -35,7 +35,7 @@ function provider<const Path extends string>(path: Path) {
 /** One that the app runs itself. */
 /* @__NO_SIDE_EFFECTS__ */
 function customProvider<const Path extends string>(path: Path) {
-  return { ...provider(path), create: `POST ${path}`, renewSecret: `POST ${path}/secret` } as const
+  return { create: `POST ${path}`, ...provider(path), renewSecret: `POST ${path}/secret` } as const
 }
 
 /** What back ends can call, by area: each name stands for an operation. */
@@ -200,15 +200,15 @@ export const serverAreas = {
     webPush: provider('/notifications/push/v1/providers/web_push'),
     customPush: customProvider('/notifications/push/v1/providers/custom'),
     sendgrid: {
-      ...provider('/notifications/email/v1/providers/sendgrid'),
       create: 'POST /notifications/email/v1/providers/sendgrid',
+      ...provider('/notifications/email/v1/providers/sendgrid'),
       renewRepliesWebhook: 'POST /notifications/email/v1/providers/sendgrid/replies-webhook',
     },
     smtp: provider('/notifications/email/v1/providers/smtp'),
     customEmail: customProvider('/notifications/email/v1/providers/custom'),
     twilio: {
-      ...provider('/notifications/sms/v1/providers/twilio'),
       create: 'POST /notifications/sms/v1/providers/twilio',
+      ...provider('/notifications/sms/v1/providers/twilio'),
     },
     customSms: customProvider('/notifications/sms/v1/providers/custom'),
   },
