@@ -3,10 +3,11 @@ import { statusOf } from '../errors.ts'
 import type { Signal } from '../platform.ts'
 import { createAsker } from './asker.ts'
 import { attempt, createCells } from './cell.ts'
-import { type Change, createChanges, withReaction } from './changes.ts'
+import { createChanges } from './changes.ts'
 import { createConnection, type Frame } from './connection.ts'
 import { createConversations, keyOfConversation } from './conversations.ts'
 import { eachOf } from './each.ts'
+import { createEdits } from './edits.ts'
 import { createFeed } from './feed.ts'
 import { here, listenToPage } from './here.ts'
 import type {
@@ -24,6 +25,7 @@ import type {
 } from './interface.ts'
 import { createMembers, type OpenMembers } from './members.ts'
 import { createMessageAsker, readMessage } from './message-asker.ts'
+import { createMessageChanges, subjectOf } from './message-changes.ts'
 import { createOutbox } from './outbox.ts'
 import { keyFor, keyOf, pathOf, peerOf, receiverOf } from './peers.ts'
 import { type Answered, mayPass, type Port } from './port.ts'
@@ -72,11 +74,6 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     for (const listener of listeners) attempt(() => listener(event), onError)
   }
 
-  const everywhere = (id: string, key: PeerKey, change: (message: Message) => Message) => {
-    for (const { timeline } of screens.of(key)) timeline.change(id, change)
-    conversations.change(key, id, change)
-  }
-
   const changes = createChanges((id) => {
     for (const { timeline, view } of screens.all()) if (timeline.find(id) !== undefined) view.changed()
     conversations.changed()
@@ -119,6 +116,8 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     send: connection.send,
   }
   const receipts = createReceipts(shared)
+  const messageChanges = createMessageChanges({ ...shared, onHeard: noteEarly, onReaction: (id) => edits.reacted(id) })
+  const edits = createEdits({ ...shared, changes, messageChanges })
   const all = cell(() => outbox.all())
   const outbox = createOutbox({
     storage: options.storage,
@@ -201,35 +200,11 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     emit({ type: 'message', peer: peerOf(key), message, isMissed })
   }
 
-  /** An edit or a deletion. What a frame says is for everybody, so what is this user's own is kept. */
-  function changeBy(key: PeerKey, action: Message): void {
-    const on = entityOf(action, 'on') as Message | undefined
-    if (on?.id === undefined) return
-    const { id } = on
-    everywhere(id, key, (message) => {
-      // Of what is gone for good there is the id alone.
-      if (on.updatedAt === undefined || on.updatedAt < message.updatedAt) return message
-      const { data, tags, editedAt, editedBy, deletedAt, deletedBy, updatedAt } = on
-      return stripped({ ...message, data, tags, editedAt, editedBy, deletedAt, deletedBy, updatedAt } as Message)
-    })
-    asker.touch()
-    noteEarly(key, id)
-    const isGone = action.data.action === 'deleted'
-    if (isGone) {
-      asker.ask(id)
-      conversations.ask(key)
-      if (on.parentId !== undefined) asker.ask(on.parentId)
-    }
-    for (const { timeline } of screens.of(key)) {
-      for (const { id: quoting, quotedMessageId } of timeline.messages) if (quotedMessageId === id) asker.ask(quoting)
-    }
-  }
-
   function onMembership(key: PeerKey, action: Message, isMissed: boolean): void {
     const guid = action.receiver
     openMembers.get(guid)?.changed()
     const what = String(action.data.action)
-    const { uid } = (entityOf(action, 'on') ?? {}) as { uid?: string }
+    const { uid } = (subjectOf(action) ?? {}) as { uid?: string }
     if (uid !== session.uid || what === 'scopeChanged') {
       receive(key, action, isMissed)
       conversations.ask(key)
@@ -252,31 +227,6 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     else if (outbox.all().length === 0) early.clear()
   }
 
-  function onReaction(key: PeerKey, body: Frame, isMissed: boolean): void {
-    const { action, messageId, reaction, uid } = body
-    asker.touch(messageId)
-    noteEarly(key, messageId)
-    if (chains.has(messageId)) overtaken.add(messageId)
-    const change = (message: Message) =>
-      withReaction(message, reaction, action === 'message_reaction_added' ? 1 : -1, uid === session.uid)
-    for (const { timeline } of screens.of(key)) {
-      if (isMissed || timeline.isFresh || asker.isFresh(messageId)) asker.ask(messageId)
-      else timeline.change(messageId, change)
-    }
-    conversations.react(key, messageId, isMissed || asker.isFresh(messageId), change)
-  }
-
-  function onMark(key: PeerKey, { action, message }: Frame, members: readonly string[]): void {
-    const isOn = !action.startsWith('un')
-    everywhere(message.id, key, (known) => {
-      const marked: Record<string, unknown> = { ...known }
-      for (const member of members) marked[member] = isOn ? message[member] : undefined
-      return stripped(marked as unknown as Message)
-    })
-    asker.touch(message.id)
-    noteEarly(key, message.id)
-  }
-
   /** @param isMissed it happened while there was no connection, or while what was missed was fetched */
   function handle(frame: Frame, isMissed: boolean): void {
     const { type, body } = frame
@@ -292,7 +242,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     const key = keyFor(session.uid, frame)
     switch (type) {
       case 'message':
-        if (isAboutMessage(body)) changeBy(key, body)
+        if (isAboutMessage(body)) messageChanges.act(key, body)
         else if (body.category === 'action' && body.type === 'groupMember') onMembership(key, body, isMissed)
         else receive(key, body, isMissed)
         return
@@ -303,13 +253,13 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
         receipts.heard(key, frame)
         return
       case 'reaction':
-        onReaction(key, body, isMissed)
+        messageChanges.react(key, body, isMissed)
         return
       case 'message_pin':
-        onMark(key, body, ['pinnedAt', 'pinnedBy'])
+        messageChanges.mark(key, body, ['pinnedAt', 'pinnedBy'])
         return
       case 'message_save':
-        onMark(key, body, ['savedAt'])
+        messageChanges.mark(key, body, ['savedAt'])
         return
       case 'conversation_pin':
         conversations.ask(key)
@@ -318,7 +268,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
         asker.ask(body.messageId)
         return
       case 'on_moderation_status_changed':
-        everywhere(body.id, key, () => body)
+        messageChanges.apply(key, body.id, () => body)
         asker.touch(body.id)
         return
       case 'transient_message':
@@ -481,41 +431,6 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     return open(`members ${guid}`, make, () => openMembers.delete(guid))
   }
 
-  /** Changes of one message are sent one after the other, so that the last one wins here as well as there. */
-  const chains = new Map<string, Promise<unknown>>()
-  /** Messages of those that somebody has reacted to meanwhile: an answer that comes now may be from before that. */
-  const overtaken = new Set<string>()
-  const changeMessage = async <T>(
-    id: string,
-    change: Change,
-    work: (signal: Signal, tries: number) => Promise<T>,
-    done: (answer: T) => void,
-  ): Promise<void> => {
-    const takeBack = changes.add(id, change)
-    const before = chains.get(id)
-    let tries = 0
-    const own = (async () => {
-      await before?.catch(() => {})
-      try {
-        done(await persist((signal) => work(signal, tries++)))
-      } finally {
-        takeBack()
-      }
-    })()
-    chains.set(id, own)
-    try {
-      await own
-    } finally {
-      if (chains.get(id) === own) {
-        chains.delete(id)
-        overtaken.delete(id)
-      }
-    }
-  }
-  const onAction = ({ data }: Answered<Message>) => {
-    changeBy(keyFor(session.uid, data), data)
-  }
-
   return {
     connection: connection.state,
     me: session.me,
@@ -552,65 +467,15 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     send: (peer, message: OutgoingMessage) => outbox.send(peer, message),
     retry: outbox.retry,
     discard: outbox.discard,
-    edit(id, { text, data, tags }) {
-      const said = { ...data, ...(text !== undefined && { text }) }
-      const body = { data: said, tags }
-      return changeMessage(
-        id,
-        { kind: 'edit', data: said, tags },
-        (signal) => port.call<Answered<Message>>('PUT', `/messages/${id}`, { body, signal }),
-        onAction,
-      )
-    },
-    delete(id, { permanent = false } = {}) {
-      return changeMessage(
-        id,
-        { kind: 'delete' },
-        async (signal, tries) => {
-          try {
-            return await port.call<Answered<Message>>('DELETE', `/messages/${id}`, { body: { permanent }, signal })
-          } catch (error) {
-            // It was removed by a try whose answer was lost.
-            if (tries > 0 && statusOf(error) === 404) return undefined
-            throw error
-          }
-        },
-        (answer) => (answer === undefined ? asker.ask(id) : onAction(answer)),
-      )
-    },
-    react(id, reaction, isOn = true) {
-      const path = `/messages/${id}/reactions/${encodeURIComponent(reaction)}`
-      return changeMessage(
-        id,
-        { kind: 'react', reaction, isOn },
-        (signal) => port.call<Answered<Message>>(isOn ? 'POST' : 'DELETE', path, { signal }),
-        ({ data }) => {
-          asker.touch(id)
-          asker.answered(id)
-          const { reactions } = data
-          const key = keyFor(session.uid, data)
-          everywhere(id, key, (message) => stripped({ ...message, reactions } as Message))
-          if (!overtaken.delete(id)) return
-          asker.ask(id)
-          conversations.ask(key)
-        },
-      )
-    },
+    edit: edits.edit,
+    delete: edits.delete,
+    react: edits.react,
     sendTransient: (peer, data) => connection.send({ type: 'transient_message', ...receiverOf(peer), body: { data } }),
     on(listener) {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
   }
-}
-
-function entityOf({ data }: Message, name: 'on' | 'by'): unknown {
-  return (data.entities as Record<string, { entity?: unknown }> | undefined)?.[name]?.entity
-}
-
-/** Members without a value are left out, as in answers. */
-function stripped(message: Message): Message {
-  return Object.fromEntries(Object.entries(message).filter(([, value]) => value !== undefined)) as unknown as Message
 }
 
 function kindOf(mimeType = ''): string {
