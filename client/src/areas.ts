@@ -1,5 +1,17 @@
 import type { Table } from './call.ts'
 
+/** What there are several of, each with an id. */
+/* @__NO_SIDE_EFFECTS__ */
+export function collection<const Path extends string, const Id extends string>(path: Path, id: Id) {
+  return {
+    list: `GET ${path}`,
+    get: `GET ${path}/{${id}}`,
+    create: `POST ${path}`,
+    update: `PUT ${path}/{${id}}`,
+    delete: `DELETE ${path}/{${id}}`,
+  } as const
+}
+
 /** What a user does with one of their conversations. */
 /* @__NO_SIDE_EFFECTS__ */
 function conversation<const Path extends string>(path: Path) {
@@ -37,11 +49,7 @@ export const userAreas = {
     remove: 'DELETE /blockedusers',
   },
   groups: {
-    list: 'GET /groups',
-    get: 'GET /groups/{guid}',
-    create: 'POST /groups',
-    update: 'PUT /groups/{guid}',
-    delete: 'DELETE /groups/{guid}',
+    ...collection('/groups', 'guid'),
     leave: 'DELETE /groups/{guid}/members',
     transferOwnership: 'PATCH /groups/{guid}/owner',
     members: {

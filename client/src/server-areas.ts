@@ -1,17 +1,5 @@
-import { userAreas } from './areas.ts'
+import { collection, userAreas } from './areas.ts'
 import type { Table } from './call.ts'
-
-/** What an app has several of, each with an id. */
-/* @__NO_SIDE_EFFECTS__ */
-function collection<const Path extends string, const Id extends string>(path: Path, id: Id) {
-  return {
-    list: `GET ${path}`,
-    get: `GET ${path}/{${id}}`,
-    create: `POST ${path}`,
-    update: `PUT ${path}/{${id}}`,
-    delete: `DELETE ${path}/{${id}}`,
-  } as const
-}
 
 /** Providers of a kind that an app may have several of. */
 /* @__NO_SIDE_EFFECTS__ */
@@ -52,11 +40,7 @@ export const serverAreas = {
     releaseExport: 'POST /users/{uid}/export',
     export: 'GET /users/{uid}/export',
     tokens: {
-      create: 'POST /users/{uid}/auth_tokens',
-      list: 'GET /users/{uid}/auth_tokens',
-      get: 'GET /users/{uid}/auth_tokens/{authToken}',
-      update: 'PUT /users/{uid}/auth_tokens/{authToken}',
-      delete: 'DELETE /users/{uid}/auth_tokens/{authToken}',
+      ...collection('/users/{uid}/auth_tokens', 'authToken'),
       deleteAll: 'DELETE /users/{uid}/auth_tokens',
     },
     friends: {
