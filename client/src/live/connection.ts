@@ -2,15 +2,8 @@ import { retryAfterOf, statusOf } from '../errors.ts'
 import type { Signal } from '../platform.ts'
 import type { CreateCell } from './cell.ts'
 import { type Backoff, backoffOf, nextMinute, reactTo } from './closes.ts'
-import { cancel, createStop, later, now, type Timer } from './here.ts'
-import type {
-  ConnectionState,
-  LiveOptions,
-  StopReason,
-  View,
-  WebSocketConstructor,
-  WebSocketLike,
-} from './interface.ts'
+import { cancel, createStop, here, later, now, type Timer } from './here.ts'
+import type { ConnectionState, LiveOptions, StopReason, View, WebSocketLike } from './interface.ts'
 import { mayPass, type Port } from './port.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: frames are checked by the service, and read where they are used
@@ -162,7 +155,7 @@ export function createConnection(parts: ConnectionParts): Connection {
       return
     }
     if (signal.aborted) return
-    const Socket = options.WebSocket ?? (globalThis as { WebSocket?: WebSocketConstructor }).WebSocket
+    const Socket = options.WebSocket ?? here.WebSocket
     if (Socket === undefined) {
       stop('refused', new Error(noSocket))
       return

@@ -9,6 +9,7 @@ import { keyFor } from './peers.ts'
 import type { Answered, Port } from './port.ts'
 import type { Persist } from './retries.ts'
 import type { Session } from './session.ts'
+import { createTurns } from './turns.ts'
 
 /** What the user does to messages: shown at once, and taken back if the service refuses it. */
 export interface Edits extends Pick<Live, 'edit' | 'delete' | 'react'> {
@@ -29,7 +30,7 @@ export interface EditsParts {
 export function createEdits(parts: EditsParts): Edits {
   const { port, session, persist, asker, conversations, changes, messageChanges } = parts
   /** Changes of one message are sent one after the other, so that the last one wins here as well as there. */
-  const chains = new Map<string, Promise<unknown>>()
+  const turns = createTurns()
   /** Messages of those that somebody has reacted to meanwhile: an answer that comes now may be from before that. */
   const overtaken = new Set<string>()
 
@@ -41,33 +42,26 @@ export function createEdits(parts: EditsParts): Edits {
     done: (answer: Message | undefined) => void,
   ): Promise<void> => {
     const takeBack = changes.add(id, shown)
-    const before = chains.get(id)
     let tries = 0
-    const own = (async () => {
-      await before?.catch(() => {})
-      try {
-        const answer = await persist(async (signal) => {
-          try {
-            return (await port.call<Answered<Message>>(method, `/messages/${id}${path}`, { body, signal })).data
-          } catch (error) {
-            if (shown.kind === 'delete' && tries > 0 && statusOf(error) === 404) return undefined
-            tries++
-            throw error
-          }
-        })
-        done(answer)
-      } finally {
-        takeBack()
-      }
-    })()
-    chains.set(id, own)
     try {
-      await own
+      await turns.take(id, async () => {
+        try {
+          const answer = await persist(async (signal) => {
+            try {
+              return (await port.call<Answered<Message>>(method, `/messages/${id}${path}`, { body, signal })).data
+            } catch (error) {
+              if (shown.kind === 'delete' && tries > 0 && statusOf(error) === 404) return undefined
+              tries++
+              throw error
+            }
+          })
+          done(answer)
+        } finally {
+          takeBack()
+        }
+      })
     } finally {
-      if (chains.get(id) === own) {
-        chains.delete(id)
-        overtaken.delete(id)
-      }
+      if (!turns.has(id)) overtaken.delete(id)
     }
   }
   const act = (id: string) => (action: Message | undefined) => {
@@ -95,7 +89,7 @@ export function createEdits(parts: EditsParts): Edits {
       })
     },
     reacted(id) {
-      if (chains.has(id)) overtaken.add(id)
+      if (turns.has(id)) overtaken.add(id)
     },
   }
 }

@@ -4,6 +4,7 @@ import type { CreateCell } from './cell.ts'
 import type { GroupMember, MemberList, MembersSnapshot } from './interface.ts'
 import { type Listed, mayPass, type Port, totalOf } from './port.ts'
 import type { Insist } from './retries.ts'
+import { createTurns } from './turns.ts'
 
 export interface OpenMembers extends MemberList {
   /** Somebody has come, gone or got another scope: what is loaded is read again. */
@@ -22,7 +23,7 @@ export function createMembers(
   close: () => void,
 ): OpenMembers {
   let shown: MembersSnapshot = { members: [], hasMore: true, isLoaded: false }
-  let running: Promise<void> = Promise.resolve()
+  const turns = createTurns()
   const view = cell(() => shown)
   const become = (next: MembersSnapshot) => {
     shown = next
@@ -46,20 +47,15 @@ export function createMembers(
       throw error
     }
   }
-  /** One after the other. */
-  const enqueue = (work: () => Promise<void>) => {
-    running = running.then(work, work)
-    return running
-  }
   const loaded = () => Math.max(1, Math.ceil(shown.members.length / pageSize))
-  const reload = (signal?: Signal) => enqueue(() => read(0, loaded(), signal))
+  const reload = (signal?: Signal) => turns.take(guid, () => read(0, loaded(), signal))
 
   const { ask } = createAsker(async () => void (await insist(reload)))
 
   return {
     ...view,
     loadMore: (signal) =>
-      enqueue(async () => {
+      turns.take(guid, async () => {
         if (shown.hasMore) await read(Math.floor(shown.members.length / pageSize), 1, signal)
       }),
     close,

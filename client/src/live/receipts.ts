@@ -46,6 +46,8 @@ export function createReceipts(parts: ReceiptsParts): Receipts {
   const received = new Map<PeerKey, number>()
   const last = (key: PeerKey) => received.get(key) ?? 0
 
+  const lastMessageOf = (key: PeerKey) => conversations.summary(key).getSnapshot()?.conversation.lastMessage
+
   const noteRead = (key: PeerKey, upTo: number) => {
     conversations.outdate(key)
     if (!unread.read(key, upTo)) conversations.ask(key)
@@ -87,8 +89,8 @@ export function createReceipts(parts: ReceiptsParts): Receipts {
         }
       })
     }
-    const shown = conversations.summary(key).getSnapshot()?.conversation.lastMessage
-    if (shown !== undefined) conversations.change(key, shown.id, mark)
+    const newest = lastMessageOf(key)
+    if (newest !== undefined) conversations.change(key, newest.id, mark)
     asker.touch()
   }
   return {
@@ -109,8 +111,8 @@ export function createReceipts(parts: ReceiptsParts): Receipts {
       delivered(key, Number(id), sender)
     },
     markRead(key, timeline, messageId) {
-      const shown = conversations.summary(key).getSnapshot()?.conversation.lastMessage?.id ?? 0
-      let upTo = Number(messageId ?? Math.max(Number(shown), Number(timeline.messages.at(-1)?.id ?? 0)))
+      const listed = lastMessageOf(key)?.id ?? 0
+      let upTo = Number(messageId ?? Math.max(Number(listed), Number(timeline.messages.at(-1)?.id ?? 0)))
       const newest = timeline.find(String(upTo))
       if (newest !== undefined && isHeld(newest)) {
         upTo = Number(timeline.messages.findLast((message) => !isHeld(message) && Number(message.id) < upTo)?.id ?? 0)
