@@ -1,5 +1,32 @@
 import type { Table } from './call.ts'
 
+/** What there are several of, each with an id. */
+/* @__NO_SIDE_EFFECTS__ */
+export function collection<const Path extends string, const Id extends string>(path: Path, id: Id) {
+  return {
+    list: `GET ${path}`,
+    get: `GET ${path}/{${id}}`,
+    create: `POST ${path}`,
+    update: `PUT ${path}/{${id}}`,
+    delete: `DELETE ${path}/{${id}}`,
+  } as const
+}
+
+/** What a user does with one of their conversations. */
+/* @__NO_SIDE_EFFECTS__ */
+function conversation<const Path extends string>(path: Path) {
+  return {
+    get: `GET ${path}`,
+    update: `PUT ${path}`,
+    reset: `DELETE ${path}`,
+    markDelivered: `POST ${path}/delivered`,
+    markRead: `POST ${path}/read`,
+    markUnread: `DELETE ${path}/read`,
+    pin: `POST ${path}/pin`,
+    unpin: `DELETE ${path}/pin`,
+  } as const
+}
+
 /** What front ends and back ends can both call, by area: each name stands for an operation. */
 export const userAreas = {
   me: {
@@ -22,11 +49,7 @@ export const userAreas = {
     remove: 'DELETE /blockedusers',
   },
   groups: {
-    list: 'GET /groups',
-    get: 'GET /groups/{guid}',
-    create: 'POST /groups',
-    update: 'PUT /groups/{guid}',
-    delete: 'DELETE /groups/{guid}',
+    ...collection('/groups', 'guid'),
     leave: 'DELETE /groups/{guid}/members',
     transferOwnership: 'PATCH /groups/{guid}/owner',
     members: {
@@ -74,26 +97,8 @@ export const userAreas = {
   conversations: {
     list: 'GET /conversations',
     listPinned: 'GET /conversations/pinned',
-    withUser: {
-      get: 'GET /users/{uid}/conversation',
-      update: 'PUT /users/{uid}/conversation',
-      reset: 'DELETE /users/{uid}/conversation',
-      markDelivered: 'POST /users/{uid}/conversation/delivered',
-      markRead: 'POST /users/{uid}/conversation/read',
-      markUnread: 'DELETE /users/{uid}/conversation/read',
-      pin: 'POST /users/{uid}/conversation/pin',
-      unpin: 'DELETE /users/{uid}/conversation/pin',
-    },
-    ofGroup: {
-      get: 'GET /groups/{guid}/conversation',
-      update: 'PUT /groups/{guid}/conversation',
-      reset: 'DELETE /groups/{guid}/conversation',
-      markDelivered: 'POST /groups/{guid}/conversation/delivered',
-      markRead: 'POST /groups/{guid}/conversation/read',
-      markUnread: 'DELETE /groups/{guid}/conversation/read',
-      pin: 'POST /groups/{guid}/conversation/pin',
-      unpin: 'DELETE /groups/{guid}/conversation/pin',
-    },
+    withUser: conversation('/users/{uid}/conversation'),
+    ofGroup: conversation('/groups/{guid}/conversation'),
   },
   notifications: {
     vapidKey: 'GET /notifications/push/v1/vapid-key',

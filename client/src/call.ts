@@ -93,19 +93,24 @@ export function requestOf(key: Key, input: Values): Request {
     return encodeURIComponent(String(value))
   })
   const asked = method === 'GET' ? [...rest.keys()] : (names?.split(',') ?? [])
-  const query = asked.flatMap((name) => {
-    const value = take(name)
-    if (value === undefined) return []
-    // An array is one parameter, its values separated by commas.
-    return `${encodeURIComponent(name)}=${encodeURIComponent(String(value))}`
-  })
   return {
     method,
-    path: query.length > 0 ? `${path}?${query.join('&')}` : path,
+    path: withQuery(
+      path,
+      asked.map((name) => [name, take(name)]),
+    ),
     ...(method !== 'GET' && rest.size > 0 && { body: Object.fromEntries(rest) }),
     // A message with a muid is stored once, however often it is sent.
     isRepeatable: method === 'GET' || (method === 'POST' && typeof input.muid === 'string'),
   }
+}
+
+/** What is undefined is left out. An array is one parameter, its values separated by commas. */
+export function withQuery(path: string, parameters: ReadonlyArray<readonly [name: string, value: unknown]>): string {
+  const query = parameters.flatMap(([name, value]) =>
+    value === undefined ? [] : `${encodeURIComponent(name)}=${encodeURIComponent(String(value))}`,
+  )
+  return query.length > 0 ? `${path}?${query.join('&')}` : path
 }
 
 function unwrap(answer: unknown): unknown {

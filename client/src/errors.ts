@@ -38,6 +38,16 @@ export class ConnectionError extends Error {
   override readonly name: string = 'ConnectionError'
 }
 
+/** The HTTP status of a refusal; 0 where there was no answer. */
+export function statusOf(error: unknown): number {
+  return error instanceof ParleyError ? error.status : 0
+}
+
+/** How long the service asks to wait, in milliseconds. */
+export function retryAfterOf(error: unknown): number {
+  return error instanceof ParleyError ? (error.retryAfter ?? 0) * 1000 : 0
+}
+
 interface AnsweredError {
   readonly code?: ErrorCode
   readonly message?: string

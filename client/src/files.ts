@@ -27,8 +27,8 @@ export interface UploadOptions {
   readonly receiver: string
   readonly receiverType: 'user' | 'group'
   /** The message in whose thread they will be sent. */
-  readonly parentMessageId?: string
-  readonly signal?: Signal
+  readonly parentMessageId?: string | undefined
+  readonly signal?: Signal | undefined
   /** Called with bytes sent so far and bytes in all; where there is no `XMLHttpRequest`, file by file. */
   readonly onProgress?: (sent: number, total: number) => void
 }
@@ -56,7 +56,7 @@ export function createUpload(call: CallAny, fetch: Fetch | undefined): Upload {
         receiverType,
         ...(parentMessageId !== undefined && { parentMessageId }),
       },
-      { ...(signal && { signal }) },
+      { signal },
     )) as unknown as Readonly<Record<string, Address>>
     const total = files.reduce((sum, { size }) => sum + size, 0)
     let done = 0
@@ -68,7 +68,7 @@ export function createUpload(call: CallAny, fetch: Fetch | undefined): Upload {
       for (const [name, value] of Object.entries(address.request.body)) form.append(name, value)
       form.append('file', file, file.name)
       await sendForm(fetch, address.request.url, form, {
-        ...(signal && { signal }),
+        signal,
         onProgress: (sent) => onProgress?.(Math.min(done + sent, total), total),
       })
       done += file.size

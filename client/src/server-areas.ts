@@ -1,5 +1,30 @@
-import { userAreas } from './areas.ts'
+import { collection, userAreas } from './areas.ts'
 import type { Table } from './call.ts'
+
+/** Providers of a kind that an app may have several of. */
+/* @__NO_SIDE_EFFECTS__ */
+function providers<const Path extends string>(path: Path) {
+  return {
+    list: `GET ${path}`,
+    add: `POST ${path}`,
+    update: `PUT ${path}`,
+    setDefault: `PUT ${path}/default/{providerId}`,
+    delete: `DELETE ${path}/{providerId}`,
+    test: `POST ${path}/test/{providerId}`,
+  } as const
+}
+
+/** A provider that an app has one of. */
+/* @__NO_SIDE_EFFECTS__ */
+function provider<const Path extends string>(path: Path) {
+  return { get: `GET ${path}`, update: `PUT ${path}`, delete: `DELETE ${path}`, test: `POST ${path}/test` } as const
+}
+
+/** One that the app runs itself. */
+/* @__NO_SIDE_EFFECTS__ */
+function customProvider<const Path extends string>(path: Path) {
+  return { create: `POST ${path}`, ...provider(path), renewSecret: `POST ${path}/secret` } as const
+}
 
 /** What back ends can call, by area: each name stands for an operation. */
 export const serverAreas = {
@@ -15,11 +40,7 @@ export const serverAreas = {
     releaseExport: 'POST /users/{uid}/export',
     export: 'GET /users/{uid}/export',
     tokens: {
-      create: 'POST /users/{uid}/auth_tokens',
-      list: 'GET /users/{uid}/auth_tokens',
-      get: 'GET /users/{uid}/auth_tokens/{authToken}',
-      update: 'PUT /users/{uid}/auth_tokens/{authToken}',
-      delete: 'DELETE /users/{uid}/auth_tokens/{authToken}',
+      ...collection('/users/{uid}/auth_tokens', 'authToken'),
       deleteAll: 'DELETE /users/{uid}/auth_tokens',
     },
     friends: {
@@ -59,11 +80,7 @@ export const serverAreas = {
     replacePinned: 'PUT /conversations/pinned',
   },
   roles: {
-    list: 'GET /roles',
-    get: 'GET /roles/{role}',
-    create: 'POST /roles',
-    update: 'PUT /roles/{role}',
-    delete: 'DELETE /roles/{role}',
+    ...collection('/roles', 'role'),
     permissions: {
       list: 'GET /roles/{role}/permissions',
       set: 'PUT /roles/{role}/permissions',
@@ -103,19 +120,9 @@ export const serverAreas = {
       add: 'POST /moderation/messages/{messageId}/notes',
       delete: 'DELETE /moderation/messages/{messageId}/notes/{noteId}',
     },
-    reasons: {
-      list: 'GET /moderation/reasons',
-      get: 'GET /moderation/reasons/{id}',
-      create: 'POST /moderation/reasons',
-      update: 'PUT /moderation/reasons/{id}',
-      delete: 'DELETE /moderation/reasons/{id}',
-    },
+    reasons: collection('/moderation/reasons', 'id'),
     rules: {
-      list: 'GET /moderation/rules',
-      get: 'GET /moderation/rules/{ruleId}',
-      create: 'POST /moderation/rules',
-      update: 'PUT /moderation/rules/{ruleId}',
-      delete: 'DELETE /moderation/rules/{ruleId}',
+      ...collection('/moderation/rules', 'ruleId'),
       revisions: 'GET /moderation/rules/{ruleId}/revisions',
       test: 'POST /moderation/rules/{ruleId}/test',
       dryRun: {
@@ -126,11 +133,7 @@ export const serverAreas = {
       },
     },
     keywords: {
-      list: 'GET /moderation/keywords',
-      get: 'GET /moderation/keywords/{keywordId}',
-      create: 'POST /moderation/keywords',
-      update: 'PUT /moderation/keywords/{keywordId}',
-      delete: 'DELETE /moderation/keywords/{keywordId}',
+      ...collection('/moderation/keywords', 'keywordId'),
       revisions: 'GET /moderation/keywords/{keywordId}/revisions',
       revision: 'GET /moderation/keywords/{keywordId}/revisions/{revisionId}',
     },
@@ -176,80 +179,25 @@ export const serverAreas = {
       list: 'GET /notifications/v1/unsubscriptions',
       delete: 'DELETE /notifications/v1/unsubscriptions?channel',
     },
-    fcm: {
-      list: 'GET /notifications/push/v1/providers/fcm',
-      add: 'POST /notifications/push/v1/providers/fcm',
-      update: 'PUT /notifications/push/v1/providers/fcm',
-      setDefault: 'PUT /notifications/push/v1/providers/fcm/default/{providerId}',
-      delete: 'DELETE /notifications/push/v1/providers/fcm/{providerId}',
-      test: 'POST /notifications/push/v1/providers/fcm/test/{providerId}',
-    },
-    apns: {
-      list: 'GET /notifications/push/v1/providers/apns',
-      add: 'POST /notifications/push/v1/providers/apns',
-      update: 'PUT /notifications/push/v1/providers/apns',
-      setDefault: 'PUT /notifications/push/v1/providers/apns/default/{providerId}',
-      delete: 'DELETE /notifications/push/v1/providers/apns/{providerId}',
-      test: 'POST /notifications/push/v1/providers/apns/test/{providerId}',
-    },
-    webPush: {
-      get: 'GET /notifications/push/v1/providers/web_push',
-      update: 'PUT /notifications/push/v1/providers/web_push',
-      delete: 'DELETE /notifications/push/v1/providers/web_push',
-      test: 'POST /notifications/push/v1/providers/web_push/test',
-    },
-    customPush: {
-      get: 'GET /notifications/push/v1/providers/custom',
-      create: 'POST /notifications/push/v1/providers/custom',
-      update: 'PUT /notifications/push/v1/providers/custom',
-      delete: 'DELETE /notifications/push/v1/providers/custom',
-      renewSecret: 'POST /notifications/push/v1/providers/custom/secret',
-      test: 'POST /notifications/push/v1/providers/custom/test',
-    },
+    fcm: providers('/notifications/push/v1/providers/fcm'),
+    apns: providers('/notifications/push/v1/providers/apns'),
+    webPush: provider('/notifications/push/v1/providers/web_push'),
+    customPush: customProvider('/notifications/push/v1/providers/custom'),
     sendgrid: {
-      get: 'GET /notifications/email/v1/providers/sendgrid',
       create: 'POST /notifications/email/v1/providers/sendgrid',
-      update: 'PUT /notifications/email/v1/providers/sendgrid',
-      delete: 'DELETE /notifications/email/v1/providers/sendgrid',
+      ...provider('/notifications/email/v1/providers/sendgrid'),
       renewRepliesWebhook: 'POST /notifications/email/v1/providers/sendgrid/replies-webhook',
-      test: 'POST /notifications/email/v1/providers/sendgrid/test',
     },
-    smtp: {
-      get: 'GET /notifications/email/v1/providers/smtp',
-      update: 'PUT /notifications/email/v1/providers/smtp',
-      delete: 'DELETE /notifications/email/v1/providers/smtp',
-      test: 'POST /notifications/email/v1/providers/smtp/test',
-    },
-    customEmail: {
-      get: 'GET /notifications/email/v1/providers/custom',
-      create: 'POST /notifications/email/v1/providers/custom',
-      update: 'PUT /notifications/email/v1/providers/custom',
-      delete: 'DELETE /notifications/email/v1/providers/custom',
-      renewSecret: 'POST /notifications/email/v1/providers/custom/secret',
-      test: 'POST /notifications/email/v1/providers/custom/test',
-    },
+    smtp: provider('/notifications/email/v1/providers/smtp'),
+    customEmail: customProvider('/notifications/email/v1/providers/custom'),
     twilio: {
-      get: 'GET /notifications/sms/v1/providers/twilio',
       create: 'POST /notifications/sms/v1/providers/twilio',
-      update: 'PUT /notifications/sms/v1/providers/twilio',
-      delete: 'DELETE /notifications/sms/v1/providers/twilio',
-      test: 'POST /notifications/sms/v1/providers/twilio/test',
+      ...provider('/notifications/sms/v1/providers/twilio'),
     },
-    customSms: {
-      get: 'GET /notifications/sms/v1/providers/custom',
-      create: 'POST /notifications/sms/v1/providers/custom',
-      update: 'PUT /notifications/sms/v1/providers/custom',
-      delete: 'DELETE /notifications/sms/v1/providers/custom',
-      renewSecret: 'POST /notifications/sms/v1/providers/custom/secret',
-      test: 'POST /notifications/sms/v1/providers/custom/test',
-    },
+    customSms: customProvider('/notifications/sms/v1/providers/custom'),
   },
   webhooks: {
-    list: 'GET /webhooks',
-    get: 'GET /webhooks/{webhookId}',
-    create: 'POST /webhooks',
-    update: 'PUT /webhooks/{webhookId}',
-    delete: 'DELETE /webhooks/{webhookId}',
+    ...collection('/webhooks', 'webhookId'),
     test: 'POST /webhooks/{webhookId}/test',
     renewSecret: 'POST /webhooks/{webhookId}/secret',
     allTriggers: 'GET /triggers',
@@ -275,13 +223,7 @@ export const serverAreas = {
   },
   stats: { get: 'GET /stats', daily: 'GET /stats/daily', messages: 'GET /stats/messages' },
   auditLog: { list: 'GET /audit-log' },
-  apiKeys: {
-    list: 'GET /apikeys',
-    get: 'GET /apikeys/{apiKey}',
-    create: 'POST /apikeys',
-    update: 'PUT /apikeys/{apiKey}',
-    delete: 'DELETE /apikeys/{apiKey}',
-  },
+  apiKeys: collection('/apikeys', 'apiKey'),
   app: { settings: 'GET /apps/{appId}/settings', updateSettings: 'PATCH /apps/{appId}/settings' },
 } as const satisfies Table
 

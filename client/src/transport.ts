@@ -1,10 +1,10 @@
-import { ConnectionError, errorOf, ParleyError } from './errors.ts'
+import { ConnectionError, errorOf, ParleyError, retryAfterOf, statusOf } from './errors.ts'
 import { type Fetch, type FetchAnswer, type FetchInit, type Form, platform, type Signal } from './platform.ts'
 
 /** What every call takes besides its input. */
 export interface CallOptions {
   /** Ends the call: it is then rejected with the reason of the signal. */
-  readonly signal?: Signal
+  readonly signal?: Signal | undefined
   /** Milliseconds for each attempt; 0 for as long as it takes. */
   readonly timeout?: number
   /** With an API key: the uid of the user who acts. */
@@ -45,7 +45,7 @@ export interface Request {
   /** It does no harm if it is done twice. */
   readonly isRepeatable: boolean
   /** It is sent once, and outlives its page. Nobody is asked for another token: who logs in by then may be another user. */
-  readonly isLast?: boolean
+  readonly isLast?: boolean | undefined
 }
 
 /** Sends a request. @returns the JSON of the answer @throws ParleyError, ConnectionError, the reason of the signal */
@@ -54,8 +54,8 @@ export type Send = (request: Request, options?: CallOptions) => Promise<unknown>
 /** Milliseconds; the pause before the second attempt is a random part of the first, and so on up to the last. */
 const firstPause = 250
 const longestPause = 10_000
-/** Seconds; whoever is asked to wait longer than that is told so instead. */
-const longestRetryAfter = 30
+/** Milliseconds; whoever is asked to wait longer than that is told so instead. */
+const longestRetryAfter = 30_000
 
 /** @param below the path of the service below which the operations are */
 export function createTransport(options: TransportOptions, credentials: Credentials, below = '/v3'): Send {
@@ -75,7 +75,7 @@ export function createTransport(options: TransportOptions, credentials: Credenti
       ...(request.isLast && { keepalive: true }),
     }
     const answer = await exchange(options.fetch ?? platform.fetch, base + request.path, init, {
-      ...(call.signal && { signal: call.signal }),
+      signal: call.signal,
       timeout: call.timeout ?? usualTimeout,
     })
     // The service answers objects. Anything else was said by what stands before it, such as the login page of a network.
@@ -91,7 +91,7 @@ export function createTransport(options: TransportOptions, credentials: Credenti
         return await attempt(request, headers, call)
       } catch (error) {
         if (request.isLast) throw error
-        if (error instanceof ParleyError && error.status === 401 && !isRenewed) {
+        if (statusOf(error) === 401 && !isRenewed) {
           isRenewed = true
           if (await abortable(credentials.renew(headers), call.signal)) {
             tries--
@@ -108,16 +108,20 @@ export function createTransport(options: TransportOptions, credentials: Credenti
 /** Whether the same request may well succeed a little later. */
 function mayPass(error: unknown, { isRepeatable }: Request): boolean {
   if (error instanceof ConnectionError) return isRepeatable
-  if (!(error instanceof ParleyError)) return false
-  const { status, retryAfter = 0 } = error
-  if (retryAfter > longestRetryAfter) return false
+  if (retryAfterOf(error) > longestRetryAfter) return false
+  const status = statusOf(error)
   // Whoever is over a limit was refused before anything was done.
   return status === 429 || (isRepeatable && (status === 502 || status === 503 || status === 504))
 }
 
 function pauseAfter(error: unknown, tries: number): number {
-  const atLeast = error instanceof ParleyError ? (error.retryAfter ?? 0) * 1000 : 0
-  return atLeast + Math.random() * Math.min(longestPause, firstPause * 2 ** tries)
+  return retryAfterOf(error) + Math.random() * Math.min(longestPause, firstPause * 2 ** tries)
+}
+
+/** Calls when the signal is aborted. @returns ends it */
+function onAbort(signal: Signal | undefined, listener: () => void): () => void {
+  signal?.addEventListener('abort', listener)
+  return () => signal?.removeEventListener('abort', listener)
 }
 
 /** @throws the reason of the signal */
@@ -125,15 +129,13 @@ export function pause(milliseconds: number, signal?: Signal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason)
     const timer = platform.setTimeout(() => {
-      signal?.removeEventListener('abort', stop)
+      unlisten()
       resolve()
     }, milliseconds)
-    const stop = () => {
+    const unlisten = onAbort(signal, () => {
       platform.clearTimeout(timer as never)
-      signal?.removeEventListener('abort', stop)
       reject(signal?.reason)
-    }
-    signal?.addEventListener('abort', stop)
+    })
   })
 }
 
@@ -143,8 +145,7 @@ function abortable<T>(promise: Promise<T>, signal: Signal | undefined): Promise<
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason)
     if (signal.aborted) stop()
-    signal.addEventListener('abort', stop)
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
+    promise.then(resolve, reject).finally(onAbort(signal, stop))
   })
 }
 
@@ -158,12 +159,11 @@ export async function exchange(
   fetch: Fetch,
   url: string,
   init: Omit<FetchInit, 'signal'>,
-  { signal, timeout = 0 }: { readonly signal?: Signal; readonly timeout?: number },
+  { signal, timeout = 0 }: { readonly signal?: Signal | undefined; readonly timeout?: number },
 ): Promise<Exchanged> {
   if (signal?.aborted) throw signal.reason
   const controller = new platform.AbortController()
-  const stop = () => controller.abort(signal?.reason)
-  signal?.addEventListener('abort', stop)
+  const unlisten = onAbort(signal, () => controller.abort(signal?.reason))
   const timer = timeout > 0 ? platform.setTimeout(() => controller.abort(), timeout) : undefined
   try {
     // Called as a function of nothing: browsers refuse a `fetch` that belongs to another object.
@@ -179,7 +179,7 @@ export async function exchange(
     throw new ConnectionError(`${init.method} ${url}: ${what}`, { cause: error })
   } finally {
     if (timer !== undefined) platform.clearTimeout(timer as never)
-    signal?.removeEventListener('abort', stop)
+    unlisten()
   }
 }
 
@@ -197,26 +197,20 @@ export function sendForm(
   fetch: Fetch | undefined,
   url: string,
   form: Form,
-  { signal, onProgress }: { readonly signal?: Signal; readonly onProgress?: (bytes: number) => void },
+  { signal, onProgress }: { readonly signal?: Signal | undefined; readonly onProgress?: (bytes: number) => void },
 ): Promise<unknown> {
   const { XMLHttpRequest } = platform
   if (fetch !== undefined || XMLHttpRequest === undefined) {
-    return exchange(
-      fetch ?? platform.fetch,
-      url,
-      { method: 'POST', headers: {}, body: form },
-      { ...(signal && { signal }) },
-    )
+    return exchange(fetch ?? platform.fetch, url, { method: 'POST', headers: {}, body: form }, { signal })
   }
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason)
     const request = new XMLHttpRequest()
-    const stop = () => request.abort()
+    const unlisten = onAbort(signal, () => request.abort())
     const end = (act: () => void) => () => {
-      signal?.removeEventListener('abort', stop)
+      unlisten()
       act()
     }
-    signal?.addEventListener('abort', stop)
     request.open('POST', url)
     request.upload.onprogress = ({ loaded }) => onProgress?.(loaded)
     request.onerror = end(() => reject(new ConnectionError(`POST ${url}: the service could not be reached`)))

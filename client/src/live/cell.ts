@@ -45,6 +45,38 @@ export function createCells(onError: (error: unknown) => void): CreateCell {
   }
 }
 
+/** A view for each key, made when somebody asks for it. */
+export interface Views<T> {
+  of(key: string): View<T>
+  /** That of this key has changed, or all of them. */
+  changed(key?: string): void
+}
+
+export function createViews<T>(
+  cell: CreateCell,
+  compute: (key: string) => T,
+  onWatch?: (key: string, isWatched: boolean) => void,
+): Views<T> {
+  const views = new Map<string, Cell<T>>()
+  return {
+    of(key) {
+      let view = views.get(key)
+      if (view === undefined) {
+        view = cell(
+          () => compute(key),
+          (isWatched) => onWatch?.(key, isWatched),
+        )
+        views.set(key, view)
+      }
+      return view
+    },
+    changed(key) {
+      if (key !== undefined) views.get(key)?.changed()
+      else for (const view of views.values()) view.changed()
+    },
+  }
+}
+
 /** Calls what others wrote: what it throws is theirs, and stops nothing here. */
 export function attempt(call: () => unknown, onError: (error: unknown) => void): void {
   try {

@@ -3,7 +3,11 @@ import type { ShownMessage } from './interface.ts'
 
 /** An edit, a deletion or a reaction of this client that the service has not confirmed. */
 export type Change =
-  | { readonly kind: 'edit'; readonly data: Readonly<Record<string, unknown>>; readonly tags?: readonly string[] }
+  | {
+      readonly kind: 'edit'
+      readonly data: Readonly<Record<string, unknown>>
+      readonly tags?: readonly string[] | undefined
+    }
   | { readonly kind: 'delete' }
   | { readonly kind: 'react'; readonly reaction: string; readonly isOn: boolean }
 

@@ -1,16 +1,10 @@
+import { retryAfterOf, statusOf } from '../errors.ts'
 import type { Signal } from '../platform.ts'
 import type { CreateCell } from './cell.ts'
 import { type Backoff, backoffOf, nextMinute, reactTo } from './closes.ts'
-import { cancel, createStop, later, now, type Timer } from './here.ts'
-import type {
-  ConnectionState,
-  LiveOptions,
-  StopReason,
-  View,
-  WebSocketConstructor,
-  WebSocketLike,
-} from './interface.ts'
-import { mayPass, type Port, retryAfterOf, statusOf } from './port.ts'
+import { cancel, createStop, here, later, now, type Timer } from './here.ts'
+import type { ConnectionState, LiveOptions, StopReason, View, WebSocketLike } from './interface.ts'
+import { mayPass, type Port } from './port.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: frames are checked by the service, and read where they are used
 export type Frame = any
@@ -19,6 +13,8 @@ export interface Connection {
   readonly state: View<ConnectionState>
   connect(): void
   close(): void
+  /** There is a connection, though what was missed may not have been fetched yet. */
+  isOpen(): boolean
   /** Sends a frame, or nothing where there is no connection. */
   send(frame: object): void
   /** Looks at once whether the connection lives; tries again where it waits to. */
@@ -159,7 +155,7 @@ export function createConnection(parts: ConnectionParts): Connection {
       return
     }
     if (signal.aborted) return
-    const Socket = options.WebSocket ?? (globalThis as { WebSocket?: WebSocketConstructor }).WebSocket
+    const Socket = options.WebSocket ?? here.WebSocket
     if (Socket === undefined) {
       stop('refused', new Error(noSocket))
       return
@@ -180,7 +176,7 @@ export function createConnection(parts: ConnectionParts): Connection {
     own.onopen = () => {
       const { deviceId, appId } = port
       const body = { auth: token, deviceId, presenceSubscription: options.presence ?? 'ALL_USERS' }
-      send({ type: 'auth', deviceId, ...(appId !== undefined && { appId }), body })
+      send({ type: 'auth', deviceId, appId, body })
     }
     own.onmessage = ({ data }) => {
       const frame: Frame = JSON.parse(String(data))
@@ -240,6 +236,7 @@ export function createConnection(parts: ConnectionParts): Connection {
       drop()
       become({ status: 'idle' })
     },
+    isOpen: () => state.status === 'live' || state.status === 'syncing',
     send,
     wake,
   }

@@ -1,7 +1,7 @@
 import type { Conversation, Group, Message, User } from '../contract.ts'
 import type { Signal } from '../platform.ts'
 import { createAsker } from './asker.ts'
-import type { Cell, CreateCell } from './cell.ts'
+import { type CreateCell, createViews } from './cell.ts'
 import { now } from './here.ts'
 import type {
   ConversationList,
@@ -12,7 +12,8 @@ import type {
   View,
 } from './interface.ts'
 import { compare, type Position, pathOf, peerOf } from './peers.ts'
-import { type Answered, type Listed, type Port, statusOf } from './port.ts'
+import { type Answered, isOutOfSight, type Listed, type Port, totalOf } from './port.ts'
+import type { Insist } from './retries.ts'
 import type { Unread } from './unread.ts'
 
 export interface Conversations extends ConversationList {
@@ -27,13 +28,10 @@ export interface Conversations extends ConversationList {
   ask(key: PeerKey): void
   /** The user has read there: what is being read at the moment may not count that yet. */
   outdate(key: PeerKey): void
-  remove(key: PeerKey): void
-  put(conversation: Conversation): void
   /** Reads the list and all counts again. */
   reload(signal: Signal): Promise<void>
-  /** What is shown of messages has changed. */
-  changed(): void
-  countChanged(key: PeerKey): void
+  /** What is shown of a conversation has changed, or of all of them. */
+  changed(key?: PeerKey): void
 }
 
 export interface ConversationsParts {
@@ -43,8 +41,7 @@ export interface ConversationsParts {
   readonly pageSize: number
   /** A confirmed message with changes of this client. */
   shown(message: Message): ShownMessage
-  /** Does it again until it is answered; undefined where that is of no use any more. */
-  insist<T>(work: (signal: Signal) => Promise<T>): Promise<T | undefined>
+  readonly insist: Insist
   onRow(row: Conversation): void
 }
 
@@ -77,7 +74,6 @@ export function keyOfConversation({ conversationType, conversationWith }: Conver
 export function createConversations(parts: ConversationsParts): Conversations {
   const { port, cell, unread, pageSize, insist, onRow } = parts
   const rows = new Map<PeerKey, Row>()
-  const summaries = new Map<PeerKey, Cell<ConversationSummary | undefined>>()
   /** The newest message that came in each conversation while something is being read. */
   const newest = new Map<PeerKey, Message>()
   /** Conversations whose last message may have changed while something was being read. */
@@ -116,6 +112,7 @@ export function createConversations(parts: ConversationsParts): Conversations {
     }
     return row.summary
   }
+  const summaries = createViews(cell, summarise)
   const list = cell<ConversationsSnapshot>(() => {
     const keys = [...rows].sort(([, a], [, b]) => before(a, b))
     const limit = bottom
@@ -125,8 +122,7 @@ export function createConversations(parts: ConversationsParts): Conversations {
   })
   const changed = (key?: PeerKey) => {
     list.changed()
-    if (key !== undefined) summaries.get(key)?.changed()
-    else for (const each of summaries.values()) each.changed()
+    summaries.changed(key)
   }
 
   /** @param beside where it stands if nothing is known but its neighbours: its last message was removed for good */
@@ -176,7 +172,7 @@ export function createConversations(parts: ConversationsParts): Conversations {
         try {
           return await port.call<Answered<Conversation>>('GET', `${pathOf(key)}/conversation`, { signal })
         } catch (failure) {
-          if (statusOf(failure) !== 403 && statusOf(failure) !== 404) throw failure
+          if (!isOutOfSight(failure)) throw failure
           return { data: undefined }
         }
       })
@@ -220,34 +216,15 @@ export function createConversations(parts: ConversationsParts): Conversations {
     changed(key)
   }
 
-  const reload = async (signal: Signal) => {
+  /** Reads rows, and says that it does. */
+  const load = async (work: () => Promise<void>) => {
     isLoading = true
     list.changed()
     try {
       await reading(async () => {
-        for (const key of due()) drop(key)
-        const perPage = Math.min(1000, Math.max(pageSize, Math.ceil(rows.size / pageSize) * pageSize))
-        const query = { unread: 1, count: 1 }
-        const heard = new Set<PeerKey>()
-        const [{ data, meta }, totals] = await Promise.all([
-          readPage(1, perPage, signal),
-          port.call<Listed<Total>>('GET', '/messages', { query, signal }),
-        ])
-        for (const key of newest.keys()) heard.add(key)
-        rows.clear()
-        bottom = undefined
-        const listed = new Set(data.map(keyOfConversation))
-        for (const key of [...unread.keys()]) if (!listed.has(key)) unread.forget(key)
-        for (const { entityId, entityType, count } of totals.data) {
-          const key = `${entityType}:${entityId}`
-          if (!listed.has(key)) unread.base(key, count, 0)
-        }
-        fill(data, 0)
-        hasMore = perPage < (meta?.pagination?.total ?? 0)
+        await work()
         isLoaded = true
         error = undefined
-        // What a count of all saw of what came meanwhile is not known.
-        for (const key of heard) if (!listed.has(key)) ask(key)
       })
     } catch (failure) {
       error = failure
@@ -258,17 +235,33 @@ export function createConversations(parts: ConversationsParts): Conversations {
     }
   }
 
-  return {
-    subscribe: list.subscribe,
-    getSnapshot: list.getSnapshot,
-    summary(key) {
-      let view = summaries.get(key)
-      if (view === undefined) {
-        view = cell(() => summarise(key))
-        summaries.set(key, view)
+  const reload = (signal: Signal) =>
+    load(async () => {
+      for (const key of due()) drop(key)
+      const perPage = Math.min(1000, Math.max(pageSize, Math.ceil(rows.size / pageSize) * pageSize))
+      const query = { unread: 1, count: 1 }
+      const [answer, totals] = await Promise.all([
+        readPage(1, perPage, signal),
+        port.call<Listed<Total>>('GET', '/messages', { query, signal }),
+      ])
+      const heard = [...newest.keys()]
+      rows.clear()
+      bottom = undefined
+      const listed = new Set(answer.data.map(keyOfConversation))
+      for (const key of [...unread.keys()]) if (!listed.has(key)) unread.forget(key)
+      for (const { entityId, entityType, count } of totals.data) {
+        const key = `${entityType}:${entityId}`
+        if (!listed.has(key)) unread.base(key, count, 0)
       }
-      return view
-    },
+      fill(answer.data, 0)
+      hasMore = perPage < totalOf(answer)
+      // What a count of all saw of what came meanwhile is not known.
+      for (const key of heard) if (!listed.has(key)) ask(key)
+    })
+
+  return {
+    ...list,
+    summary: summaries.of,
     add(key, message) {
       if (readings > 0) newest.set(key, message)
       const row = rows.get(key)
@@ -288,35 +281,17 @@ export function createConversations(parts: ConversationsParts): Conversations {
     },
     ask,
     outdate,
-    remove,
-    put(conversation) {
-      set(conversation, rows.get(keyOfConversation(conversation))?.rank)
-      changed(keyOfConversation(conversation))
-    },
     async loadMore(signal) {
       if (isLoading || !hasMore) return
-      isLoading = true
-      list.changed()
-      try {
-        await reading(async () => {
-          const page = Math.floor(list.getSnapshot().conversations.length / pageSize) + 1
-          const { data, meta } = await readPage(page, pageSize, signal)
-          fill(data, (page - 1) * pageSize)
-          hasMore = page * pageSize < (meta?.pagination?.total ?? 0)
-          isLoaded = true
-          error = undefined
-        })
-      } catch (failure) {
-        error = failure
-        throw failure
-      } finally {
-        isLoading = false
-        changed()
-      }
+      await load(async () => {
+        const page = Math.floor(list.getSnapshot().conversations.length / pageSize) + 1
+        const answer = await readPage(page, pageSize, signal)
+        fill(answer.data, (page - 1) * pageSize)
+        hasMore = page * pageSize < totalOf(answer)
+      })
     },
     reload,
-    changed: () => changed(),
-    countChanged: (key) => changed(key),
+    changed,
   }
 }
 

@@ -1,4 +1,4 @@
-import { createCall } from '../call.ts'
+import { createCall, withQuery } from '../call.ts'
 import { ConnectionError, ParleyError } from '../errors.ts'
 import { createUpload } from '../files.ts'
 import { createTransport, idsOf } from '../transport.ts'
@@ -32,16 +32,14 @@ export function createLiveClient(options: UserOptions & LiveOptions): LiveClient
     appId: options.appId,
     deviceId,
     async call<T>(method: string, path: string, { query = {}, body, signal, isLast }: PortRequest = {}): Promise<T> {
-      const asked = Object.entries(query).filter(([, value]) => value !== undefined)
-      const search = asked.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join('&')
       const request = {
         method,
-        path: search === '' ? path : `${path}?${search}`,
-        ...(body !== undefined && { body }),
+        path: withQuery(path, Object.entries(query)),
+        body,
         isRepeatable: method === 'GET',
-        ...(isLast && { isLast }),
+        isLast,
       }
-      return (await sendAgain(request, signal && { signal })) as T
+      return (await sendAgain(request, { signal })) as T
     },
     upload: createUpload(createCall(sendAgain, newId), options.fetch),
     newMuid: newId,

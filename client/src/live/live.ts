@@ -1,703 +1,112 @@
-import type { Conversation, Message, User } from '../contract.ts'
-import type { Signal } from '../platform.ts'
-import { pause } from '../transport.ts'
-import { createAsker } from './asker.ts'
-import { attempt, type Cell, createCells } from './cell.ts'
-import { type Change, createChanges, withReaction } from './changes.ts'
-import { backoffOf } from './closes.ts'
-import { createConnection, type Frame } from './connection.ts'
-import { createConversations, freshMs, keyOfConversation } from './conversations.ts'
-import { eachOf } from './each.ts'
+import type { User } from '../contract.ts'
+import { attempt, createCells } from './cell.ts'
+import { createChanges } from './changes.ts'
+import { createConnection } from './connection.ts'
+import { createConversations, keyOfConversation } from './conversations.ts'
+import { createEdits } from './edits.ts'
+import { createEvents } from './events.ts'
 import { createFeed } from './feed.ts'
-import { createStop, here, later, listenToPage } from './here.ts'
-import type {
-  Live,
-  LiveEvent,
-  LiveOptions,
-  MemberList,
-  MessageList,
-  MessagesSnapshot,
-  OpenConversation,
-  OpenThread,
-  OutgoingMessage,
-  Peer,
-  PeerKey,
-} from './interface.ts'
-import { createMarks } from './marks.ts'
-import { createMembers, type OpenMembers } from './members.ts'
-import { createOutbox } from './outbox.ts'
-import { keyFor, keyOf, pathOf, peerOf, receiverOf } from './peers.ts'
-import { type Answered, mayPass, type Port, retryAfterOf, statusOf } from './port.ts'
+import { here, listenToPage } from './here.ts'
+import type { Live, LiveEvent, LiveOptions, PeerKey } from './interface.ts'
+import { createLists } from './lists.ts'
+import type { OpenMembers } from './members.ts'
+import { createMessageAsker } from './message-asker.ts'
+import { createMessageChanges } from './message-changes.ts'
+import { receiverOf } from './peers.ts'
+import type { Port } from './port.ts'
 import { createPresences } from './presence.ts'
-import { createTimeline, isAboutMessage, isHeld, type Timeline, type TimelineParts } from './timeline.ts'
+import { createReceipts } from './receipts.ts'
+import { createRetries } from './retries.ts'
+import { createScreens } from './screens.ts'
+import { createSending } from './sending.ts'
+import { createSession } from './session.ts'
+import { createSync } from './sync.ts'
 import { createTyping } from './typing.ts'
 import { createUnread } from './unread.ts'
-
-/** Messages that are on screen and kept up to date: of a conversation, of a thread, or the one that a thread hangs on. */
-interface Screen {
-  readonly key: PeerKey
-  /** Of the messages that belong here; null where no other ever does. */
-  readonly parentId: string | undefined | null
-  readonly timeline: Timeline
-  readonly view: Cell<unknown>
-}
-
-/** Where more messages than this have changed, the list is read instead of each. */
-const mostAsked = 10
-
-/** Of this many ids it is kept that they were heard of early. */
-const mostEarly = 1000
 
 /** Makes the live face of a user's client. Nothing happens before `connect`. */
 export function createLive(port: Port, options: LiveOptions = {}): Live {
   const { pageSize = 30, onError = (error) => here.console?.error(error) } = options
   const backoff = { first: options.backoff?.first ?? 500, most: options.backoff?.most ?? 20_000 }
   const cell = createCells(onError)
-  let me: User | undefined
-  let isRunning = false
-  let closing = createStop()
-  let forgetPage = () => {}
-  /** Frames that came while what was missed is fetched. */
-  let waiting: Frame[] | undefined
-  const screens = new Map<string, Screen>()
-  const openMembers = new Map<string, OpenMembers>()
-  const opened = new Map<string, { readonly list: object; users: number }>()
+  const { persist, insist, ...retries } = createRetries(backoff, onError)
+  const session = createSession(cell, port)
+  const unread = createUnread()
+  const total = cell(() => unread.total)
+  const countChanged = (key: PeerKey) => {
+    conversations.changed(key)
+    total.changed()
+  }
   const listeners = new Set<(event: LiveEvent) => void>()
-  const fresh = new Set<string>()
-  /** Messages that frames say something of though they have not come: own ones whose answer is under way. */
-  const early = new Set<string>()
-  /** The last message that somebody else has received, by conversation. */
-  const receipts = new Map<PeerKey, number>()
-
   const emit = (event: LiveEvent) => {
     for (const listener of listeners) attempt(() => listener(event), onError)
   }
 
-  /** Again and again while nobody answers or the service cannot, until the client is closed. */
-  const persist = async <T>(work: (signal: Signal) => Promise<T>): Promise<T> => {
-    const { signal } = closing
-    for (let tries = 0; ; tries++) {
-      try {
-        return await work(signal)
-      } catch (error) {
-        if (signal.aborted || !mayPass(error)) throw error
-        await pause(Math.max(backoffOf(tries, backoff), retryAfterOf(error)), signal)
-      }
-    }
-  }
-  /** The same where nobody waits for the outcome. */
-  const insist = async <T>(work: (signal: Signal) => Promise<T>): Promise<T | undefined> => {
-    const { signal } = closing
-    try {
-      return await persist(work)
-    } catch (error) {
-      // What the user may not see any more is no failure: the view says so.
-      if (!signal.aborted && statusOf(error) !== 403 && statusOf(error) !== 404) onError(error)
-      return undefined
-    }
-  }
-
-  const screensOf = (key: PeerKey) => [...screens.values()].filter((screen) => screen.key === key)
-  const everywhere = (id: string, key: PeerKey, change: (message: Message) => Message) => {
-    for (const { timeline } of screensOf(key)) timeline.change(id, change)
-    conversations.change(key, id, change)
-  }
-
+  // What parts are given is there before them. What comes after them they call when something happens.
+  const base = { port, options, pageSize, backoff, cell, persist, insist, session, unread, countChanged, emit, onError }
+  const feed = createFeed(port)
+  const connection = createConnection({
+    ...base,
+    resync: (signal) => sync.resync(signal),
+    onFrame: (frame) => sync.onFrame(frame),
+    onPong: feed.onPong,
+  })
+  const { isOpen, send } = connection
+  const typing = createTyping(cell, send)
+  const presences = createPresences(cell, port, insist)
+  const screens = createScreens({ ...base, isOpen, onRows: (key, rows) => sending.confirm(key, rows) })
+  const asker = createMessageAsker({ ...base, screens })
   const changes = createChanges((id) => {
-    for (const { timeline, view } of screens.values()) if (timeline.find(id) !== undefined) view.changed()
+    for (const { timeline, view } of screens.all()) if (timeline.find(id) !== undefined) view.changed()
     conversations.changed()
   })
-  const unread = createUnread()
-  const total = cell(() => unread.total)
-  const myself = cell(() => me)
-  const presences = createPresences(cell, port, insist)
   const conversations = createConversations({
-    port,
-    cell,
-    unread,
-    pageSize,
+    ...base,
     shown: changes.shown,
-    insist,
     onRow(row) {
       total.changed()
       presences.learn(row.conversationWith as Partial<User>)
       const { lastMessage } = row
-      if (lastMessage !== undefined) confirmRows(keyOfConversation(row), [lastMessage])
-      if (Number(row.unreadMessageCount ?? 0) > 0) deliverRow(row)
+      if (lastMessage === undefined) return
+      const key = keyOfConversation(row)
+      sending.confirm(key, [lastMessage])
+      if (Number(row.unreadMessageCount ?? 0) > 0) receipts.deliver(key, lastMessage)
     },
   })
-  const feed = createFeed(port)
-  const connection = createConnection({ port, cell, options, backoff, resync, onFrame, onPong: feed.onPong })
-  const typing = createTyping(cell, connection.send)
-  const marks = createMarks({
-    port,
-    send: connection.send,
-    insist,
-    onRead: noteRead,
-    onRefused(key, error) {
-      unread.unexpect(key)
-      countsChanged(key)
-      if (statusOf(error) !== 403 && statusOf(error) !== 404) onError(error)
-    },
+  const openMembers = new Map<string, OpenMembers>()
+  const stores = { ...base, typing, presences, screens, asker, changes, conversations, openMembers }
+
+  const receipts = createReceipts({ ...stores, send })
+  const sending = createSending({ ...stores, receipts, receive: (...message) => events.receive(...message) })
+  const { outbox, pending } = sending
+  const messageChanges = createMessageChanges({
+    ...stores,
+    onHeard: sending.heard,
+    onReaction: (id) => reacted(id),
   })
-  const all = cell(() => outbox.all())
-  const outbox = createOutbox({
-    storage: options.storage,
-    backoff,
-    createMuid: port.newMuid,
-    onError,
-    async post({ muid, peer, content }, onProgress, signal) {
-      const { text, files, ...rest } = content
-      const to = receiverOf(peer)
-      const attachments =
-        files &&
-        (await port.upload(files, {
-          ...to,
-          ...(rest.parentId !== undefined && { parentMessageId: rest.parentId }),
-          signal,
-          onProgress: (sent, total) => onProgress(total === 0 ? 1 : sent / total),
-        }))
-      const data = { ...content.data, ...(text !== undefined && { text }), ...(attachments && { attachments }) }
-      const type = content.type ?? (files ? kindOf(files[0]?.type) : 'text')
-      const body = { category: 'message', ...rest, ...to, type, data, muid }
-      return (await port.call<Answered<Message>>('POST', '/messages', { body, signal })).data
-    },
-    onSent(key, message, attempts) {
-      typing.set(key, false)
-      receive(key, message, false)
-      // It is as it was when it was stored: what was heard of it before the answer is missing.
-      if (attempts === 1 && !early.has(message.id) && Number(message.id) > (receipts.get(key) ?? 0)) return
-      doubt.ask(message.id)
-      conversations.ask(key)
-    },
-    onUnsure: (key) => unsure.ask(key),
-    onFailed: (peer, muid, error) => emit({ type: 'sendFailed', peer, muid, error }),
-    onChange(key) {
-      for (const { view } of screensOf(key)) view.changed()
-      all.changed()
-    },
-  })
+  const { reacted, ...edits } = createEdits({ ...stores, messageChanges })
+  const events = createEvents({ ...stores, receipts, sending, messageChanges })
+  const sync = createSync({ ...stores, feed, outbox, handle: events.handle })
+  const lists = createLists({ ...stores, isOpen, receipts, outbox })
 
-  function confirmRows(key: PeerKey, rows: readonly Message[]): void {
-    for (const row of rows) {
-      // Its answer may be lost, so the rest of what is shown hears of it here.
-      if (row.sender !== me?.uid || !outbox.confirm(key, row)) continue
-      for (const { parentId, timeline } of screensOf(key)) if (parentId === row.parentId) timeline.put(row)
-      // What was heard of it since it was listed is missing.
-      doubt.ask(row.id)
-      if (row.parentId !== undefined) doubt.ask(row.parentId)
-      conversations.ask(key)
-    }
-  }
-  function deliverRow({ lastMessage, ...row }: Conversation): void {
-    if (lastMessage === undefined || lastMessage.sender === me?.uid || lastMessage.deliveredToMeAt !== undefined) return
-    deliver(keyOfConversation(row as Conversation), lastMessage)
-  }
-  function deliver(key: PeerKey, { id, sender }: Message): void {
-    if (options.deliveryReceipts !== false) marks.delivered(key, Number(id), sender)
-  }
-  function countsChanged(key: PeerKey): void {
-    conversations.countChanged(key)
-    total.changed()
-  }
-  function noteRead(key: PeerKey, upTo: number): void {
-    conversations.outdate(key)
-    if (!unread.read(key, upTo)) conversations.ask(key)
-    countsChanged(key)
-    for (const { timeline } of screensOf(key)) {
-      for (const { id, unreadRepliesCount = 0 } of timeline.messages) if (unreadRepliesCount > 0) doubt.ask(id)
-    }
-  }
-
-  /** Messages of which only the service knows how they are now. */
-  const doubt = createAsker(async (id, isCurrent) => {
-    const holding = [...screens.values()].filter(
-      ({ timeline }) => timeline.loading !== undefined || timeline.find(id) !== undefined,
-    )
-    if (holding.length === 0) return
-    const found = await insist(async (signal) => {
-      try {
-        const { data } = await port.call<Answered<Message>>('GET', `/messages/${id}`, { signal })
-        return { message: withoutReceipts(data) }
-      } catch (error) {
-        if (statusOf(error) !== 404) throw error
-        return { error }
-      }
-    })
-    if (found === undefined || !isCurrent()) return
-    const { message, error } = found
-    refreshed(id)
-    if (message === undefined) {
-      for (const { parentId, timeline } of screens.values()) if (parentId === id) timeline.shut(error)
-    }
-    for (const { timeline } of holding) {
-      if (message === undefined) timeline.remove(id)
-      else timeline.change(id, () => message)
-    }
-  })
-  /** Conversations to which something was sent of which nobody knows whether it has arrived. */
-  const unsure = createAsker(async (key) => {
-    conversations.ask(key)
-    await eachOf(screensOf(key), ({ timeline }) => insist((signal) => timeline.reload(signal)))
-  })
-  const refreshed = (id: string) => {
-    fresh.add(id)
-    later(() => fresh.delete(id), freshMs)
-  }
-
-  /** A new message, or one that was sent by this client. */
-  function receive(key: PeerKey, message: Message, isMissed: boolean): void {
-    const { uid } = me as User
-    if (message.sender === uid) outbox.confirm(key, message)
-    typing.heard(key, { uid: message.sender } as User, false)
-    for (const { parentId, timeline } of screensOf(key)) {
-      if (parentId === message.parentId) timeline.put(message)
-      else if (message.parentId !== undefined) doubt.ask(message.parentId)
-    }
-    if (isStoredAs(message)) {
-      conversations.add(key, message)
-      unread.add(key, message, uid)
-      if (message.sender === uid) conversations.outdate(key)
-      countsChanged(key)
-    }
-    if (message.sender !== uid && message.category !== 'action') {
-      // Who writes has read what was there, and of what was written in the same moment no receipt comes.
-      if (key.startsWith('user:')) markOwn(key, Number(message.id), true, message.sentAt)
-      deliver(key, message)
-    }
-    emit({ type: 'message', peer: peerOf(key), message, isMissed })
-  }
-
-  /** An edit or a deletion. What a frame says is for everybody, so what is this user's own is kept. */
-  function changeBy(key: PeerKey, action: Message): void {
-    const on = entityOf(action, 'on') as Message | undefined
-    if (on?.id === undefined) return
-    const { id } = on
-    everywhere(id, key, (message) => {
-      // Of what is gone for good there is the id alone.
-      if (on.updatedAt === undefined || on.updatedAt < message.updatedAt) return message
-      const { data, tags, editedAt, editedBy, deletedAt, deletedBy, updatedAt } = on
-      return stripped({ ...message, data, tags, editedAt, editedBy, deletedAt, deletedBy, updatedAt } as Message)
-    })
-    doubt.touch()
-    noteEarly(key, id)
-    const isGone = action.data.action === 'deleted'
-    if (isGone) {
-      doubt.ask(id)
-      conversations.ask(key)
-      if (on.parentId !== undefined) doubt.ask(on.parentId)
-    }
-    for (const { timeline } of screensOf(key)) {
-      for (const { id: quoting, quotedMessageId } of timeline.messages) if (quotedMessageId === id) doubt.ask(quoting)
-    }
-  }
-
-  function onMembership(key: PeerKey, action: Message, isMissed: boolean): void {
-    const guid = action.receiver
-    openMembers.get(guid)?.changed()
-    const what = String(action.data.action)
-    const { uid } = (entityOf(action, 'on') ?? {}) as { uid?: string }
-    if (uid !== me?.uid || what === 'scopeChanged') {
-      receive(key, action, isMissed)
-      conversations.ask(key)
-      return
-    }
-    if (what === 'kicked' || what === 'banned' || what === 'left') {
-      const error = Object.assign(new Error(`The user was ${what}.`), { code: 'ERR_GROUP_NOT_JOINED', status: 403 })
-      for (const { timeline } of screensOf(key)) timeline.shut(error)
-      conversations.ask(key)
-      emit({ type: 'removed', peer: peerOf(key), action: what, message: action })
-    } else {
-      // They may be told of it by a message that no list has.
-      conversations.ask(key)
-      for (const { timeline } of screensOf(key)) void insist((signal) => timeline.reload(signal))
-    }
-  }
-
-  function onReceipts(key: PeerKey, { sender, receiverType, body }: Frame): void {
-    const { action, messageId, timestamp } = body
-    const upTo = Number(messageId)
-    if (sender === me?.uid) {
-      if (action === 'read') noteRead(key, upTo)
-      return
-    }
-    if (receiverType === 'group' && !action.endsWith('All')) return
-    markOwn(key, upTo, action.startsWith('read'), timestamp)
-  }
-
-  /** The own messages up to this one are delivered, or read. */
-  function markOwn(key: PeerKey, upTo: number, isRead: boolean, timestamp: number): void {
-    receipts.set(key, Math.max(upTo, receipts.get(key) ?? 0))
-    const mark = (message: Message): Message =>
-      message.sender !== me?.uid || Number(message.id) > upTo || message.category === 'action'
-        ? message
-        : {
-            ...message,
-            deliveredAt: message.deliveredAt ?? timestamp,
-            ...(isRead && { readAt: message.readAt ?? timestamp }),
-          }
-    for (const { timeline } of screensOf(key)) {
-      timeline.twice(() => {
-        for (const { id, readAt, deliveredAt } of timeline.awaited()) {
-          if (Number(id) <= upTo && (isRead ? readAt : deliveredAt) === undefined) timeline.change(id, mark)
-        }
-      })
-    }
-    const last = conversations.summary(key).getSnapshot()?.conversation.lastMessage
-    if (last !== undefined) conversations.change(key, last.id, mark)
-    doubt.touch()
-  }
-
-  function noteEarly(key: PeerKey, id: string): void {
-    if (outbox.of(key, undefined).length > 0 && early.size < mostEarly) early.add(id)
-    else if (outbox.all().length === 0) early.clear()
-  }
-
-  function onReaction(key: PeerKey, body: Frame, isMissed: boolean): void {
-    const { action, messageId, reaction, uid } = body
-    doubt.touch(messageId)
-    noteEarly(key, messageId)
-    if (chains.has(messageId)) overtaken.add(messageId)
-    const change = (message: Message) =>
-      withReaction(message, reaction, action === 'message_reaction_added' ? 1 : -1, uid === me?.uid)
-    for (const { timeline } of screensOf(key)) {
-      if (isMissed || timeline.isFresh || fresh.has(messageId)) doubt.ask(messageId)
-      else timeline.change(messageId, change)
-    }
-    conversations.react(key, messageId, isMissed || fresh.has(messageId), change)
-  }
-
-  function onMark(key: PeerKey, { action, message }: Frame, members: readonly string[]): void {
-    const isOn = !action.startsWith('un')
-    everywhere(message.id, key, (known) => {
-      const marked: Record<string, unknown> = { ...known }
-      for (const member of members) marked[member] = isOn ? message[member] : undefined
-      return stripped(marked as unknown as Message)
-    })
-    doubt.touch(message.id)
-    noteEarly(key, message.id)
-  }
-
-  /** @param isMissed it happened while there was no connection, or while what was missed was fetched */
-  function handle(frame: Frame, isMissed: boolean): void {
-    const { type, body } = frame
-    if (type === 'presence') {
-      const { user, action, timestamp } = body
-      presences.learn({ lastActiveAt: timestamp, ...user, status: action === 'online' ? 'available' : 'offline' })
-      return
-    }
-    if (type === 'error') {
-      emit({ type: 'refused', ...body })
-      return
-    }
-    const key = keyFor((me as User).uid, frame)
-    switch (type) {
-      case 'message':
-        if (isAboutMessage(body)) changeBy(key, body)
-        else if (body.category === 'action' && body.type === 'groupMember') onMembership(key, body, isMissed)
-        else receive(key, body, isMissed)
-        return
-      case 'typing_indicator':
-        if (body.user.uid !== me?.uid) typing.heard(key, body.user, body.action === 'started')
-        return
-      case 'receipts':
-        onReceipts(key, frame)
-        return
-      case 'reaction':
-        onReaction(key, body, isMissed)
-        return
-      case 'message_pin':
-        onMark(key, body, ['pinnedAt', 'pinnedBy'])
-        return
-      case 'message_save':
-        onMark(key, body, ['savedAt'])
-        return
-      case 'conversation_pin':
-        conversations.ask(key)
-        return
-      case 'interaction_completed':
-        doubt.ask(body.messageId)
-        return
-      case 'on_moderation_status_changed':
-        everywhere(body.id, key, () => body)
-        doubt.touch(body.id)
-        return
-      case 'transient_message':
-        emit({ type: 'transient', peer: peerOf(key), user: body.user, data: body.data })
-    }
-  }
-
-  function onFrame(frame: Frame): void {
-    if (waiting === undefined) handle(frame, false)
-    else waiting.push(frame)
-  }
-
-  /** After each login: what was missed. Counts, pins and clearings are in no feed, so the conversations are read again. */
-  async function resync(signal: Signal): Promise<void> {
-    waiting = []
-    typing.clear()
-    const failed = [...screens.values()].filter(({ timeline }) => timeline.failed !== undefined)
-    if (me === undefined) {
-      me = (await port.call<Answered<User>>('GET', '/me', { signal })).data
-      myself.changed()
-    }
-    if (signal.aborted) throw signal.reason
-    outbox.start(me.uid)
-    const missed = await feed.read(signal)
-    for (const frame of missed ?? []) handle(frame, true)
-    await reload(signal, missed === undefined)
-    await presences.reload(signal)
-    if (signal.aborted) throw signal.reason
-    feed.keep()
-    const frames = waiting
-    waiting = undefined
-    for (const frame of frames) handle(frame, true)
-    outbox.wake()
-    // Whether that works is said where it is shown.
-    for (const { timeline } of failed) timeline.loadAgain(signal).catch(() => {})
-  }
-
-  /** What is on screen comes first. @param isGap what was missed is not known */
-  async function reload(signal: Signal, isGap: boolean): Promise<void> {
-    const asked = doubt.due()
-    const isStale = ({ timeline }: Screen) =>
-      isGap || !timeline.isLoaded || asked.filter((id) => timeline.find(id) !== undefined).length > mostAsked
-    const [stale, whole] = [new Set<Screen>(), new Set<Screen>()]
-    for (const screen of screens.values()) (isStale(screen) ? stale : whole).add(screen)
-    const read = asked.filter((id) => ![...whole].some(({ timeline }) => timeline.find(id) !== undefined))
-    for (const id of read) doubt.drop(id)
-    try {
-      await eachOf(stale, async ({ timeline }) => {
-        try {
-          await timeline.reload(signal)
-        } catch (error) {
-          if (signal.aborted) throw error
-          passable(error)
-          timeline.shut(error)
-        }
-      })
-    } catch (error) {
-      // Not all of it comes from the feed, which says it again.
-      for (const id of read) doubt.ask(id)
-      throw error
-    }
-    await doubt.hurry()
-    await conversations.reload(signal)
-    await eachOf(openMembers.values(), (list) => list.reload(signal).catch(passable))
-  }
-
-  /** There is a connection. What was missed may be read already, so what is opened now is not waited for by anybody else. */
-  const isOpen = () => {
-    const { status } = connection.state.getSnapshot()
-    return status === 'live' || status === 'syncing'
-  }
-
-  const addScreen = <T>(
-    name: string,
-    key: PeerKey,
-    parentId: Screen['parentId'],
-    list: TimelineParts['list'],
-    snapshot: (timeline: Timeline) => T,
-  ): Screen & { readonly view: Cell<T> } => {
-    const timeline = createTimeline({
-      pageSize,
-      list,
-      onChange: () => view.changed(),
-      onRows: (rows) => confirmRows(key, rows),
-      isAwaited: ({ sender, readAt, category }) => sender === me?.uid && readAt === undefined && category !== 'action',
-    })
-    const view = cell(() => snapshot(timeline))
-    const screen = { key, parentId, timeline, view }
-    screens.set(name, screen)
-    if (isOpen()) void insist((signal) => timeline.loadNewest(signal))
-    return screen
-  }
-
-  const shownIn = (timeline: Timeline) => (changes.isEmpty ? timeline.messages : timeline.messages.map(changes.shown))
-
-  /** @param name of what is opened: the same name is the same object while it is open */
-  const open = <T extends { close(): void }>(name: string, make: (close: () => void) => T, end: () => void): T => {
-    const known = opened.get(name)
-    if (known !== undefined) {
-      known.users++
-      return known.list as T
-    }
-    const list = make(() => {
-      const own = opened.get(name)
-      if (own?.list !== list || --own.users > 0) return
-      opened.delete(name)
-      end()
-    })
-    opened.set(name, { list, users: 1 })
-    return list
-  }
-
-  const createList = (
-    name: string,
-    key: PeerKey,
-    parentId: string | undefined,
-    close: () => void,
-  ): MessageList & { timeline: Timeline } => {
-    const path = parentId === undefined ? `${pathOf(key)}/messages` : `/messages/${parentId}/thread`
-    const hidden = parentId === undefined && { hideReplies: 1 }
-    const { timeline, view } = addScreen<MessagesSnapshot>(
-      name,
-      key,
-      parentId,
-      (query, signal) => port.call('GET', path, { query: { ...query, ...hidden }, signal }),
-      (own) => ({
-        messages: shownIn(own),
-        pending: outbox.of(key, parentId),
-        hasOlder: own.hasOlder,
-        hasNewer: own.hasNewer,
-        isLoadingOlder: own.loading === 'older',
-        isLoadingNewer: own.loading === 'newer',
-        isLoaded: own.isLoaded,
-        ...(own.failed !== undefined && { failed: own.failed }),
-        ...(own.error !== undefined && { error: own.error }),
-      }),
-    )
-    const { loadOlder, loadNewer, loadNewest, loadAround, loadAgain } = timeline
-    return {
-      subscribe: view.subscribe,
-      getSnapshot: view.getSnapshot,
-      loadOlder,
-      loadNewer,
-      loadNewest,
-      loadAround,
-      loadAgain,
-      send: (message) => outbox.send(peerOf(key), { ...message, ...(parentId !== undefined && { parentId }) }),
-      close,
-      timeline,
-    }
-  }
-
-  const openConversation = (peer: Peer): OpenConversation => {
-    const key = keyOf(peer)
-    const make = (close: () => void): OpenConversation => {
-      const { timeline, ...list } = createList(key, key, undefined, close)
-      return {
-        ...list,
-        key,
-        peer: peerOf(key),
-        typing: typing.view(key),
-        summary: conversations.summary(key),
-        markRead: (messageId) => markRead(key, timeline, messageId),
-        markUnread: (messageId) => markUnread(key, messageId),
-        setTyping: (isTyping = true) => typing.set(key, isTyping),
-      }
-    }
-    return open(key, make, () => screens.delete(key))
-  }
-
-  const openThread = (peer: Peer, parentId: string): OpenThread => {
-    const key = keyOf(peer)
-    const name = `${key} ${parentId}`
-    const ofParent = `${name} parent`
-    const make = (close: () => void): OpenThread => {
-      const { timeline: _, ...list } = createList(name, key, parentId, close)
-      const { view } = addScreen(
-        ofParent,
-        key,
-        null,
-        async (_query, signal) => {
-          const { data } = await port.call<Answered<Message>>('GET', `/messages/${parentId}`, { signal })
-          return { data: [withoutReceipts(data)] }
-        },
-        (own) => shownIn(own)[0],
-      )
-      return { ...list, parentId, parent: view }
-    }
-    return open(name, make, () => {
-      screens.delete(name)
-      screens.delete(ofParent)
-    })
-  }
-
-  const openMemberList = (peer: string): MemberList => {
-    const guid = peer.toLowerCase()
-    const make = (close: () => void): MemberList => {
-      const list = createMembers(guid, cell, port, insist, close)
-      openMembers.set(guid, list)
-      if (isOpen()) void insist((signal) => list.reload(signal))
-      return list
-    }
-    return open(`members ${guid}`, make, () => openMembers.delete(guid))
-  }
-
-  function markRead(key: PeerKey, timeline: Timeline, messageId: string | undefined): void {
-    const last = conversations.summary(key).getSnapshot()?.conversation.lastMessage?.id ?? 0
-    let upTo = Number(messageId ?? Math.max(Number(last), Number(timeline.messages.at(-1)?.id ?? 0)))
-    const newest = timeline.find(String(upTo))
-    if (newest !== undefined && isHeld(newest)) {
-      upTo = Number(timeline.messages.findLast((message) => !isHeld(message) && Number(message.id) < upTo)?.id ?? 0)
-    }
-    if (upTo === 0) return
-    unread.expectRead(key, upTo)
-    countsChanged(key)
-    marks.read(key, upTo)
-  }
-  async function markUnread(key: PeerKey, messageId: string): Promise<void> {
-    await marks.unread(key, () => {
-      unread.unexpect(key)
-      return persist((signal) =>
-        port.call('DELETE', `${pathOf(key)}/conversation/read`, { body: { messageId }, signal }),
-      )
-    })
-    conversations.ask(key)
-  }
-
-  /** Changes of one message are sent one after the other, so that the last one wins here as well as there. */
-  const chains = new Map<string, Promise<unknown>>()
-  /** Messages of those that somebody has reacted to meanwhile: an answer that comes now may be from before that. */
-  const overtaken = new Set<string>()
-  const changeMessage = async <T>(
-    id: string,
-    change: Change,
-    work: (signal: Signal, tries: number) => Promise<T>,
-    done: (answer: T) => void,
-  ): Promise<void> => {
-    const takeBack = changes.add(id, change)
-    const before = chains.get(id)
-    let tries = 0
-    const own = (async () => {
-      await before?.catch(() => {})
-      try {
-        done(await persist((signal) => work(signal, tries++)))
-      } finally {
-        takeBack()
-      }
-    })()
-    chains.set(id, own)
-    try {
-      await own
-    } finally {
-      if (chains.get(id) === own) {
-        chains.delete(id)
-        overtaken.delete(id)
-      }
-    }
-  }
-  const onAction = ({ data }: Answered<Message>) => {
-    changeBy(keyFor((me as User).uid, data), data)
-  }
-
+  let isRunning = false
+  let forgetPage = () => {}
   return {
     connection: connection.state,
-    me: myself,
+    me: session.me,
     conversations,
     unread: total,
-    outbox: all,
+    outbox: pending,
     connect() {
       if (!isRunning) {
         isRunning = true
-        closing = createStop()
+        retries.start()
         forgetPage = listenToPage(() => {
           connection.wake()
           outbox.wake()
         })
-        marks.start()
-        if (me !== undefined) outbox.start(me.uid)
+        receipts.start()
+        if (session.uid !== undefined) outbox.start(session.uid)
         outbox.restore()
       }
       connection.connect()
@@ -705,96 +114,22 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     close() {
       isRunning = false
       forgetPage()
-      closing.abort()
+      retries.stop()
       connection.close()
       outbox.stop()
-      marks.stop()
+      receipts.stop()
       typing.clear()
     },
-    openConversation,
-    openThread,
-    openMembers: openMemberList,
+    ...lists,
     presence: (uid) => presences.view(uid.toLowerCase()),
-    send: (peer, message: OutgoingMessage) => outbox.send(peer, message),
+    send: outbox.send,
     retry: outbox.retry,
     discard: outbox.discard,
-    edit(id, { text, data, tags }) {
-      const said = { ...data, ...(text !== undefined && { text }) }
-      const body = { data: said, ...(tags && { tags }) }
-      return changeMessage(
-        id,
-        { kind: 'edit', data: said, ...(tags && { tags }) },
-        (signal) => port.call<Answered<Message>>('PUT', `/messages/${id}`, { body, signal }),
-        onAction,
-      )
-    },
-    delete(id, { permanent = false } = {}) {
-      return changeMessage(
-        id,
-        { kind: 'delete' },
-        async (signal, tries) => {
-          try {
-            return await port.call<Answered<Message>>('DELETE', `/messages/${id}`, { body: { permanent }, signal })
-          } catch (error) {
-            // It was removed by a try whose answer was lost.
-            if (tries > 0 && statusOf(error) === 404) return undefined
-            throw error
-          }
-        },
-        (answer) => (answer === undefined ? doubt.ask(id) : onAction(answer)),
-      )
-    },
-    react(id, reaction, isOn = true) {
-      const path = `/messages/${id}/reactions/${encodeURIComponent(reaction)}`
-      return changeMessage(
-        id,
-        { kind: 'react', reaction, isOn },
-        (signal) => port.call<Answered<Message>>(isOn ? 'POST' : 'DELETE', path, { signal }),
-        ({ data }) => {
-          doubt.touch(id)
-          refreshed(id)
-          const { reactions } = data
-          const key = keyFor((me as User).uid, data)
-          everywhere(id, key, (message) => stripped({ ...message, reactions } as Message))
-          if (!overtaken.delete(id)) return
-          doubt.ask(id)
-          conversations.ask(key)
-        },
-      )
-    },
-    sendTransient: (peer, data) => connection.send({ type: 'transient_message', ...receiverOf(peer), body: { data } }),
+    ...edits,
+    sendTransient: (peer, data) => send({ type: 'transient_message', ...receiverOf(peer), body: { data } }),
     on(listener) {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
   }
-}
-
-/** Whether it moves its conversation: edits and deletions do not. */
-function isStoredAs(message: Message): boolean {
-  return !isAboutMessage(message)
-}
-
-function entityOf({ data }: Message, name: 'on' | 'by'): unknown {
-  return (data.entities as Record<string, { entity?: unknown }> | undefined)?.[name]?.entity
-}
-
-/** The same as in a list. */
-function withoutReceipts(message: Message): Message {
-  const { receipts: _, ...row } = message as Message & { receipts?: unknown }
-  return row
-}
-
-/** Members without a value are left out, as in answers. */
-function stripped(message: Message): Message {
-  return Object.fromEntries(Object.entries(message).filter(([, value]) => value !== undefined)) as unknown as Message
-}
-
-function kindOf(mimeType = ''): string {
-  const kind = mimeType.slice(0, mimeType.indexOf('/'))
-  return ['image', 'video', 'audio'].includes(kind) ? kind : 'file'
-}
-
-function passable(error: unknown): void {
-  if (mayPass(error) || statusOf(error) === 401) throw error
 }

@@ -1,9 +1,11 @@
-import type { Signal } from '../platform.ts'
+import { statusOf } from '../errors.ts'
 import { pause } from '../transport.ts'
 import { cancel, later, type Timer } from './here.ts'
 import type { PeerKey } from './interface.ts'
 import { pathOf, peerOf, receiverOf } from './peers.ts'
-import { type Port, type PortRequest, statusOf } from './port.ts'
+import type { Port, PortRequest } from './port.ts'
+import type { Insist } from './retries.ts'
+import { createTurns } from './turns.ts'
 
 /** What this client marks as delivered and read. A mark covers all before it, so of many only the last is sent. */
 export interface Marks {
@@ -21,7 +23,7 @@ export interface MarksParts {
   readonly port: Port
   /** Sends a frame, where there is a connection. */
   send(frame: object): void
-  insist<T>(work: (signal: Signal) => Promise<T>): Promise<T | undefined>
+  readonly insist: Insist
   /** The service has it. */
   onRead(key: PeerKey, messageId: number): void
   onRefused(key: PeerKey, error: unknown): void
@@ -36,7 +38,7 @@ export function createMarks({ port, send, insist, onRead, onRefused }: MarksPart
   const deliveries = new Map<PeerKey, { messageId: number; sender: string }>()
   const reads = new Map<PeerKey, number>()
   /** What is sent about one conversation goes one after the other. */
-  const turns = new Map<PeerKey, Promise<unknown>>()
+  const turns = createTurns()
   /** Marks that the service has not answered yet. */
   const underWay = new Map<PeerKey, number>()
   let isStopped = false
@@ -74,16 +76,10 @@ export function createMarks({ port, send, insist, onRead, onRefused }: MarksPart
       underWay.delete(key)
     }
   }
-  const inTurn = (key: PeerKey, work: (key: PeerKey) => Promise<unknown>) => {
-    const run = () => work(key)
-    const own = Promise.resolve(turns.get(key)).then(run, run)
-    turns.set(key, own)
-    return own
-  }
   const due = (key: PeerKey, messageId: number) => {
     const waiting = reads.get(key)
     reads.set(key, Math.max(messageId, waiting ?? 0))
-    if (waiting === undefined) void inTurn(key, sendReads)
+    if (waiting === undefined) void turns.take(key, () => sendReads(key))
   }
   const sendLast = async (key: PeerKey, messageId: number) => {
     try {
@@ -102,10 +98,10 @@ export function createMarks({ port, send, insist, onRead, onRefused }: MarksPart
       deliveryTimer ??= later(sendDeliveries, deliverEveryMs)
     },
     read: due,
-    unread: inTurn,
+    unread: turns.take,
     start() {
       isStopped = false
-      for (const key of reads.keys()) void inTurn(key, sendReads)
+      for (const key of reads.keys()) void turns.take(key, () => sendReads(key))
     },
     stop() {
       isStopped = true

@@ -2,7 +2,9 @@ import type { Signal } from '../platform.ts'
 import { createAsker } from './asker.ts'
 import type { CreateCell } from './cell.ts'
 import type { GroupMember, MemberList, MembersSnapshot } from './interface.ts'
-import { type Listed, mayPass, type Port } from './port.ts'
+import { type Listed, mayPass, type Port, totalOf } from './port.ts'
+import type { Insist } from './retries.ts'
+import { createTurns } from './turns.ts'
 
 export interface OpenMembers extends MemberList {
   /** Somebody has come, gone or got another scope: what is loaded is read again. */
@@ -17,11 +19,11 @@ export function createMembers(
   guid: string,
   cell: CreateCell,
   port: Port,
-  insist: <T>(work: (signal: Signal) => Promise<T>) => Promise<T | undefined>,
+  insist: Insist,
   close: () => void,
 ): OpenMembers {
   let shown: MembersSnapshot = { members: [], hasMore: true, isLoaded: false }
-  let running: Promise<void> = Promise.resolve()
+  const turns = createTurns()
   const view = cell(() => shown)
   const become = (next: MembersSnapshot) => {
     shown = next
@@ -34,9 +36,9 @@ export function createMembers(
       for (let page = from + 1; page <= from + pages && hasMore; page++) {
         const path = `/groups/${encodeURIComponent(guid)}/members`
         const query = { page, perPage: pageSize }
-        const { data, meta } = await port.call<Listed<GroupMember>>('GET', path, { query, signal })
-        for (const member of data) members.set(member.uid, member)
-        hasMore = page * pageSize < (meta?.pagination?.total ?? 0)
+        const answer = await port.call<Listed<GroupMember>>('GET', path, { query, signal })
+        for (const member of answer.data) members.set(member.uid, member)
+        hasMore = page * pageSize < totalOf(answer)
       }
       become({ members: [...members.values()], hasMore, isLoaded: true })
     } catch (error) {
@@ -45,21 +47,15 @@ export function createMembers(
       throw error
     }
   }
-  /** One after the other. */
-  const enqueue = (work: () => Promise<void>) => {
-    running = running.then(work, work)
-    return running
-  }
   const loaded = () => Math.max(1, Math.ceil(shown.members.length / pageSize))
-  const reload = (signal?: Signal) => enqueue(() => read(0, loaded(), signal))
+  const reload = (signal?: Signal) => turns.take(guid, () => read(0, loaded(), signal))
 
   const { ask } = createAsker(async () => void (await insist(reload)))
 
   return {
-    subscribe: view.subscribe,
-    getSnapshot: view.getSnapshot,
+    ...view,
     loadMore: (signal) =>
-      enqueue(async () => {
+      turns.take(guid, async () => {
         if (shown.hasMore) await read(Math.floor(shown.members.length / pageSize), 1, signal)
       }),
     close,

@@ -1,11 +1,12 @@
 import type { Message } from '../contract.ts'
+import { retryAfterOf } from '../errors.ts'
 import type { Signal } from '../platform.ts'
 import { attempt } from './cell.ts'
 import { type Backoff, backoffOf } from './closes.ts'
 import { cancel, createStop, later, type Stop, type Timer } from './here.ts'
-import type { OutboxStorage, OutgoingMessage, Peer, PeerKey, PendingMessage, StoredSend } from './interface.ts'
+import type { LiveOptions, OutgoingMessage, Peer, PeerKey, PendingMessage, StoredSend } from './interface.ts'
 import { keyOf } from './peers.ts'
-import { mayPass, retryAfterOf } from './port.ts'
+import { mayPass, type Port } from './port.ts'
 
 /**
  * What is sent and not confirmed. A send is queued, sending, and then either confirmed, which takes it out, or failed. It
@@ -31,7 +32,8 @@ export interface Outbox {
 }
 
 export interface OutboxParts {
-  readonly storage: OutboxStorage | undefined
+  readonly port: Pick<Port, 'newMuid'>
+  readonly options: Pick<LiveOptions, 'storage'>
   readonly backoff: Backoff
   /** Sends once. @returns the stored message */
   post(
@@ -45,7 +47,6 @@ export interface OutboxParts {
   onFailed(peer: Peer, muid: string, error: unknown): void
   onChange(key: PeerKey): void
   onError(error: unknown): void
-  createMuid(): string
 }
 
 interface Entry {
@@ -56,7 +57,8 @@ interface Entry {
 }
 
 export function createOutbox(parts: OutboxParts): Outbox {
-  const { storage, post, onChange, onError } = parts
+  const { post, onChange, onError } = parts
+  const { storage } = parts.options
   const entries = new Map<string, Entry>()
   /** Conversations of which a message is on its way or waits for its next try: one at a time, so that the order is kept. */
   const busy = new Map<PeerKey, { timer?: Timer; tries: number }>()
@@ -98,18 +100,13 @@ export function createOutbox(parts: OutboxParts): Outbox {
     return entry
   }
 
-  const nextOf = (key: PeerKey): Entry | undefined => {
-    let next: Entry | undefined
-    for (const entry of entries.values()) {
-      const isNext = entry.key === key && entry.shown.status === 'queued'
-      if (isNext && (next === undefined || entry.stored.order < next.stored.order)) next = entry
-    }
-    return next
-  }
+  /** Those that are wanted, in the order of sending. */
+  const chosen = (isWanted: (entry: Entry) => boolean) =>
+    [...entries.values()].filter(isWanted).sort((a, b) => a.stored.order - b.stored.order)
 
   const pump = async (key: PeerKey): Promise<void> => {
     if (!isStarted || busy.has(key)) return
-    const entry = nextOf(key)
+    const [entry] = chosen((each) => each.key === key && each.shown.status === 'queued')
     if (entry === undefined) return
     const turn: { timer?: Timer; tries: number } = { tries: 0 }
     busy.set(key, turn)
@@ -174,14 +171,13 @@ export function createOutbox(parts: OutboxParts): Outbox {
     busy.delete(key)
     void pump(key)
   }
-  const inOrder = (chosen: Entry[]) => chosen.sort((a, b) => a.stored.order - b.stored.order).map(({ shown }) => shown)
 
   return {
     of: (key, parentId) =>
-      inOrder([...entries.values()].filter((e) => e.key === key && e.stored.content.parentId === parentId)),
-    all: () => inOrder([...entries.values()]),
+      chosen((each) => each.key === key && each.stored.content.parentId === parentId).map(({ shown }) => shown),
+    all: () => chosen(() => true).map(({ shown }) => shown),
     send(peer, content) {
-      const muid = parts.createMuid()
+      const muid = parts.port.newMuid()
       const entry = add({ muid, peer, content, order: order + 1 }, 'queued')
       save(entry, false)
       void pump(entry.key)

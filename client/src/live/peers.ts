@@ -2,7 +2,8 @@ import type { Message } from '../contract.ts'
 import type { Peer, PeerKey } from './interface.ts'
 
 export function keyOf(peer: Peer): PeerKey {
-  return 'uid' in peer ? `user:${peer.uid.toLowerCase()}` : `group:${peer.guid.toLowerCase()}`
+  const { receiver, receiverType } = receiverOf(peer)
+  return `${receiverType}:${receiver.toLowerCase()}`
 }
 
 export function peerOf(key: PeerKey): Peer {
@@ -17,17 +18,16 @@ export function receiverOf(peer: Peer): { receiver: string; receiverType: 'user'
 
 /** Where requests about the conversation go. */
 export function pathOf(key: PeerKey): string {
-  const peer = peerOf(key)
-  return 'uid' in peer ? `/users/${encodeURIComponent(peer.uid)}` : `/groups/${encodeURIComponent(peer.guid)}`
+  const { receiver, receiverType } = receiverOf(peerOf(key))
+  return `/${receiverType}s/${encodeURIComponent(receiver)}`
 }
 
-/** The conversation that something belongs to, as this user sees it. */
+/** The conversation that something belongs to, as this user sees it. @param me their uid */
 export function keyFor(
-  me: string,
+  me: string | undefined,
   { sender, receiver, receiverType }: Pick<Message, 'sender' | 'receiver' | 'receiverType'>,
 ): PeerKey {
-  if (receiverType === 'group') return `group:${receiver}`
-  return `user:${sender === me ? receiver : sender}`
+  return `${receiverType}:${receiverType === 'group' || sender === me ? receiver : sender}`
 }
 
 /** Confirmed messages are in the order of the service: by time, then by id. */

@@ -1,5 +1,5 @@
 import type { CursorMeta, PageMeta } from '../contract.ts'
-import { ConnectionError, ParleyError } from '../errors.ts'
+import { ConnectionError, statusOf } from '../errors.ts'
 import type { Attachment, Uploadable, UploadOptions } from '../files.ts'
 import type { Signal } from '../platform.ts'
 
@@ -33,22 +33,23 @@ export interface Listed<T> {
   readonly meta?: Partial<CursorMeta> & Partial<PageMeta>
 }
 
+/** How many rows all pages of a list have. */
+export function totalOf({ meta }: Listed<unknown>): number {
+  return meta?.pagination?.total ?? 0
+}
+
 export interface Answered<T> {
   readonly data: T
 }
 
-/** The HTTP status of a refusal; 0 where there was no answer. */
-export function statusOf(error: unknown): number {
-  return error instanceof ParleyError ? error.status : 0
+/** Whether it was refused because the user may not see it any more, or because it is gone. */
+export function isOutOfSight(error: unknown): boolean {
+  const status = statusOf(error)
+  return status === 403 || status === 404
 }
 
 /** Whether asking again may help: nobody answered, or the service could not at the moment. */
 export function mayPass(error: unknown): boolean {
   const status = statusOf(error)
   return error instanceof ConnectionError || status === 408 || status === 429 || status >= 500
-}
-
-/** How long the service asks to wait, in milliseconds. */
-export function retryAfterOf(error: unknown): number {
-  return error instanceof ParleyError ? (error.retryAfter ?? 0) * 1000 : 0
 }

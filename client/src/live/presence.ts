@@ -1,9 +1,10 @@
 import type { User } from '../contract.ts'
 import type { Signal } from '../platform.ts'
-import type { Cell, CreateCell } from './cell.ts'
+import { type CreateCell, createViews } from './cell.ts'
 import { later } from './here.ts'
 import type { Presence, View } from './interface.ts'
 import type { Listed, Port } from './port.ts'
+import type { Insist } from './retries.ts'
 
 export interface Presences {
   view(uid: string): View<Presence | undefined>
@@ -16,13 +17,8 @@ export interface Presences {
 /** uids in one request. */
 const mostAsked = 100
 
-export function createPresences(
-  cell: CreateCell,
-  port: Port,
-  insist: <T>(work: (signal: Signal) => Promise<T>) => Promise<T | undefined>,
-): Presences {
+export function createPresences(cell: CreateCell, port: Port, insist: Insist): Presences {
   const known = new Map<string, Presence>()
-  const views = new Map<string, Cell<Presence | undefined>>()
   const watched = new Set<string>()
   let asking: Set<string> | undefined
 
@@ -31,7 +27,7 @@ export function createPresences(
     const before = known.get(uid)
     if (before?.status === status && (lastActiveAt ?? before.lastActiveAt) === before.lastActiveAt) return
     known.set(uid, { status, ...(lastActiveAt !== undefined && { lastActiveAt }) })
-    views.get(uid)?.changed()
+    views.changed(uid)
   }
   const ask = async (uids: readonly string[], signal: Signal | undefined) => {
     for (let from = 0; from < uids.length; from += mostAsked) {
@@ -52,24 +48,20 @@ export function createPresences(
     asking.add(uid)
   }
 
-  return {
-    view(uid) {
-      let view = views.get(uid)
-      if (view === undefined) {
-        view = cell(
-          () => known.get(uid),
-          (isWatched) => {
-            if (!isWatched) watched.delete(uid)
-            else {
-              watched.add(uid)
-              if (!known.has(uid)) askSoon(uid)
-            }
-          },
-        )
-        views.set(uid, view)
+  const views = createViews(
+    cell,
+    (uid) => known.get(uid),
+    (uid, isWatched) => {
+      if (!isWatched) watched.delete(uid)
+      else {
+        watched.add(uid)
+        if (!known.has(uid)) askSoon(uid)
       }
-      return view
     },
+  )
+
+  return {
+    view: views.of,
     learn,
     reload(signal) {
       // What is not watched is asked for when it is.

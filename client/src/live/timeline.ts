@@ -2,6 +2,7 @@ import type { Message } from '../contract.ts'
 import type { Signal } from '../platform.ts'
 import { freshMs } from './conversations.ts'
 import { now } from './here.ts'
+import type { MessageList, MessagesSnapshot } from './interface.ts'
 import { compare, type Position } from './peers.ts'
 import type { Listed } from './port.ts'
 
@@ -29,13 +30,10 @@ type Reading = 'older' | 'newer' | 'newest'
 /** Confirmed messages of one conversation or thread: a part of its history without gaps, in the order of the service. */
 export interface Timeline {
   readonly messages: readonly Message[]
-  readonly isLoaded: boolean
-  readonly hasOlder: boolean
-  readonly hasNewer: boolean
-  readonly loading: Reading | undefined
-  readonly error: unknown
-  /** What could not be read, for `error`; undefined also where the user sees nothing of it any more. */
-  readonly failed: Reading | undefined
+  /** A list is being read. */
+  readonly isLoading: boolean
+  /** How far it is loaded. Nothing has failed where the user sees nothing of it any more. */
+  progress(): Omit<MessagesSnapshot, 'messages' | 'pending'>
   /** A list is being read, or was a moment ago: what a frame says now may be in its rows already. */
   readonly isFresh: boolean
   find(id: string): Message | undefined
@@ -48,12 +46,8 @@ export interface Timeline {
   remove(id: string): void
   /** Applies now what a frame says, and once more to the rows of a list that is being read. */
   twice(apply: () => void): void
-  loadOlder(signal?: Signal): Promise<void>
-  loadNewer(signal?: Signal): Promise<void>
-  loadNewest(signal?: Signal): Promise<void>
-  loadAround(id: string, signal?: Signal): Promise<void>
-  /** Reads what could not be read. */
-  loadAgain(signal?: Signal): Promise<void>
+  /** What those who show it may load. */
+  readonly loads: Pick<MessageList, 'loadOlder' | 'loadNewer' | 'loadNewest' | 'loadAround' | 'loadAgain'>
   /** Reads again what is loaded, after a gap. */
   reload(signal?: Signal): Promise<void>
   /** The user sees nothing of it any more. */
@@ -87,7 +81,7 @@ export function createTimeline({ pageSize, list, onChange, onRows, isAwaited }: 
   let isLoaded = false
   let hasOlder = false
   let hasNewer = false
-  let loading: Timeline['loading']
+  let loading: Reading | undefined
   /** Why there is nothing any more. */
   let end: unknown
   const failures = new Map<Reading, { readonly error: unknown; readonly again: Work }>()
@@ -127,6 +121,10 @@ export function createTimeline({ pageSize, list, onChange, onRows, isAwaited }: 
     // What moderation releases gets another place.
     if (known !== undefined) own().splice(placeOf(known), 1)
     own().splice(placeOf(message), 0, message)
+  }
+
+  const insertAll = (rows: readonly Message[]) => {
+    for (const row of rows) if (!isAboutMessage(row)) insert(row)
   }
 
   /** Whether the part that is loaded goes on to this message: one that is newer than all others is its new end. */
@@ -188,10 +186,7 @@ export function createTimeline({ pageSize, list, onChange, onRows, isAwaited }: 
     isShown = false
     byId.clear()
     awaited.clear()
-    for (const row of rows) {
-      if (from !== undefined && compare(row, from) < 0) continue
-      if (!isAboutMessage(row)) insert(row)
-    }
+    insertAll(from === undefined ? rows : rows.filter((row) => compare(row, from) >= 0))
   }
 
   const load = (kind: Reading, work: Work, signal: Signal | undefined): Promise<void> => {
@@ -258,14 +253,14 @@ export function createTimeline({ pageSize, list, onChange, onRows, isAwaited }: 
   const readOlder: Work = async (signal) => {
     if (!isLoaded || !hasOlder || first === undefined) return
     const { data, hasPrevious } = await read({ affix: 'prepend', limit: pageSize, ...at(first) }, signal)
-    for (const row of data) if (!isAboutMessage(row)) insert(row)
+    insertAll(data)
     first = data[0] ?? first
     hasOlder = hasPrevious
   }
   const readNewer: Work = async (signal) => {
     if (!isLoaded || !hasNewer || last === undefined) return
     const { data, hasNext } = await read({ affix: 'append', limit: pageSize, ...at(last) }, signal)
-    for (const row of data) if (!isAboutMessage(row)) insert(row)
+    insertAll(data)
     last = data.at(-1) ?? last
     hasNewer = hasNext
   }
@@ -309,23 +304,21 @@ export function createTimeline({ pageSize, list, onChange, onRows, isAwaited }: 
       isShown = true
       return messages
     },
-    get isLoaded() {
-      return isLoaded
+    get isLoading() {
+      return loading !== undefined
     },
-    get hasOlder() {
-      return hasOlder
-    },
-    get hasNewer() {
-      return hasNewer
-    },
-    get loading() {
-      return loading
-    },
-    get error() {
-      return end ?? failures.values().next().value?.error
-    },
-    get failed() {
-      return failures.keys().next().value
+    progress() {
+      const [[failed, failure] = []] = failures
+      const error = end ?? failure?.error
+      return {
+        hasOlder,
+        hasNewer,
+        isLoadingOlder: loading === 'older',
+        isLoadingNewer: loading === 'newer',
+        isLoaded,
+        ...(failed !== undefined && { failed }),
+        ...(error !== undefined && { error }),
+      }
     },
     get isFresh() {
       return meanwhile !== undefined || now() - loadedAt < freshMs
@@ -336,12 +329,14 @@ export function createTimeline({ pageSize, list, onChange, onRows, isAwaited }: 
     put: (message) => both(() => put(message)),
     change: (id, changed) => both(() => change(id, changed)),
     remove: (id) => both(() => remove(id)),
-    loadNewest: (signal) => once('newest', (signal) => readNewest(pageSize, false, signal), signal),
-    loadOlder: (signal) => once('older', readOlder, signal),
-    loadNewer: (signal) => once('newer', readNewer, signal),
-    loadAround: (id, signal) => load('newest', (signal) => readAround(id, signal), signal),
-    async loadAgain(signal) {
-      await Promise.all([...failures.values()].map(({ again }) => again(signal)))
+    loads: {
+      loadOlder: (signal) => once('older', readOlder, signal),
+      loadNewer: (signal) => once('newer', readNewer, signal),
+      loadNewest: (signal) => once('newest', (signal) => readNewest(pageSize, false, signal), signal),
+      loadAround: (id, signal) => load('newest', (signal) => readAround(id, signal), signal),
+      async loadAgain(signal) {
+        await Promise.all([...failures.values()].map(({ again }) => again(signal)))
+      },
     },
     reload: (signal) => load('newest', readAgain, signal),
     shut(error) {

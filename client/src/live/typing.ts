@@ -1,5 +1,5 @@
 import type { User } from '../contract.ts'
-import type { Cell, CreateCell } from './cell.ts'
+import { type CreateCell, createViews } from './cell.ts'
 import { cancel, later, now, type Timer } from './here.ts'
 import type { PeerKey, View } from './interface.ts'
 import { peerOf, receiverOf } from './peers.ts'
@@ -20,7 +20,7 @@ const endAfterMs = 5000
 
 export function createTyping(cell: CreateCell, send: (frame: object) => void): Typing {
   const typists = new Map<PeerKey, Map<string, { user: User; timer: Timer }>>()
-  const views = new Map<PeerKey, Cell<readonly User[]>>()
+  const views = createViews(cell, (key) => [...(typists.get(key)?.values() ?? [])].map(({ user }) => user))
   const own = new Map<PeerKey, { saidAt: number; timer: Timer }>()
 
   const forget = (key: PeerKey, uid: string) => {
@@ -30,7 +30,7 @@ export function createTyping(cell: CreateCell, send: (frame: object) => void): T
     cancel(known.timer)
     there.delete(uid)
     if (there.size === 0) typists.delete(key)
-    views.get(key)?.changed()
+    views.changed(key)
   }
   const say = (key: PeerKey, action: 'started' | 'ended') =>
     send({ type: 'typing_indicator', ...receiverOf(peerOf(key)), body: { action } })
@@ -40,14 +40,7 @@ export function createTyping(cell: CreateCell, send: (frame: object) => void): T
   }
 
   return {
-    view(key) {
-      let view = views.get(key)
-      if (view === undefined) {
-        view = cell(() => [...(typists.get(key)?.values() ?? [])].map(({ user }) => user))
-        views.set(key, view)
-      }
-      return view
-    },
+    view: views.of,
     heard(key, user, isTyping) {
       if (!isTyping) {
         forget(key, user.uid)
@@ -58,7 +51,7 @@ export function createTyping(cell: CreateCell, send: (frame: object) => void): T
       const known = there.get(user.uid)
       cancel(known?.timer)
       there.set(user.uid, { user, timer: later(() => forget(key, user.uid), forgetAfterMs) })
-      if (known === undefined) views.get(key)?.changed()
+      if (known === undefined) views.changed(key)
     },
     set(key, isTyping) {
       if (!isTyping) {

@@ -9,7 +9,7 @@ export interface Unread {
   /** What the service counted, up to the message with this id; without one, up to all that has come. */
   base(key: PeerKey, count: number, upTo?: number): void
   /** A message that has come. */
-  add(key: PeerKey, message: Message, me: string): void
+  add(key: PeerKey, message: Message, me: string | undefined): void
   /** The user has read up to a message. @returns whether the count is known after that */
   read(key: PeerKey, upTo: number): boolean
   /** What this client marks as read counts as read before the service has it. */
