@@ -35,6 +35,7 @@ import { createOutbound, readKeys } from './delivery/outbound/index.ts'
 import { createWebhookDelivery } from './delivery/webhooks/index.ts'
 import { createDoctorJob } from './doctor/job.ts'
 import { createEvents } from './events/index.ts'
+import { watchEventLag } from './events/lag.ts'
 import { createRemoteBus } from './events/remote-bus.ts'
 import { buildMetricsServer } from './http/probes.ts'
 import { buildHttpServer, type TlsMaterial } from './http/server.ts'
@@ -171,6 +172,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   const groupMarks = createGroupMarkWriter(database, events)
   const search = createMessageSearch(database, log, config.searchTimeoutSeconds * 1000)
   watchQueue(metrics.registry, database)
+  watchEventLag(metrics.registry, database)
   watchReads(metrics, { list: database.lists, search: search.load })
   const media = createMediaLibrary({
     ...{ database, log, minFreeBytes: config.mediaMinFreeBytes },

@@ -1,5 +1,6 @@
 import type { HealthCheck } from '@parley/contract'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { metricOf } from '../cluster/support.ts'
 import { createGroup, dataOf, refusal, say, sayInGroup } from '../support/chat.ts'
 import { createOwnServices, type OwnServices } from '../support/own-services.ts'
 import { flag, moderatedWorld } from '../support/review.ts'
@@ -167,8 +168,11 @@ describe('the health of the deployment', () => {
     await own.query('update events set created_at = created_at - 30')
     const check = checkOf(dataOf(await owner.get('/health')), 'events')
     expect(check).toMatchObject({ state: 'warning', since: expect.any(Number) })
+    const behind = () => metricOf(service.url, 'parley_events_behind_seconds')
+    expect(await behind()).toBeGreaterThanOrEqual(30)
     await release()
     await soon(async () => expect(checkOf(dataOf(await owner.get('/health')), 'events')?.state).toBe('ok'))
+    expect(await behind()).toBe(0)
     await service.parley.close()
   })
 
