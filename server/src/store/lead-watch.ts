@@ -69,11 +69,11 @@ export function watchHolder(channel: Channel, { lock, work, log, silentMs }: Hol
   /** The holder as it was at the last look, and for how long it was seen like that. */
   let seen: (Holder & { readonly silentForMs: number }) | undefined
   /** The session about which something was said that is true for as long as it lasts. */
-  let toldOf: number | undefined
+  let noted: number | undefined
 
-  const tellOnce = (pid: number, tell: () => void) => {
-    if (toldOf !== pid) tell()
-    toldOf = pid
+  const noteOnce = (pid: number, note: () => void) => {
+    if (noted !== pid) note()
+    noted = pid
   }
   const end = async ({ pid, beat }: Holder, silentForMs: number) => {
     try {
@@ -86,7 +86,7 @@ export function watchHolder(channel: Channel, { lock, work, log, silentMs }: Hol
       )
     } catch (error) {
       if (!isNotPermitted(error)) throw error
-      tellOnce(pid, () =>
+      noteOnce(pid, () =>
         log.error(
           { work, session: pid, silentSeconds: Math.round(silentForMs / 1000), err: error },
           'the process that leads this work stands still, and the database role may not end its session: the work waits until somebody does, with pg_terminate_backend',
@@ -106,7 +106,7 @@ export function watchHolder(channel: Channel, { lock, work, log, silentMs }: Hol
         return
       }
       if (holder.beat === null) {
-        tellOnce(holder.pid, () =>
+        noteOnce(holder.pid, () =>
           log.warn(
             { work, session: holder.pid },
             'the database does not let this role see whether the process that leads this work lives: give all processes the same role, and leave track_activities on',
