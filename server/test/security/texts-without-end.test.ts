@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest'
+import type { FoldedText } from '../../src/chat/moderation/engine/folded.ts'
+import { callApart } from '../support/apart.ts'
+
+/* Texts that were once read for seconds, days or for ever, by the one thread that serves everybody. */
+
+const source = (path: string) => new URL(`../../src/${path}`, import.meta.url)
+
+describe('A word of bars', () => {
+  const fold = async (text: string) => {
+    const { codes, length, proper } = (await callApart(
+      source('chat/moderation/engine/fold.ts'),
+      'foldText',
+      text,
+    )) as FoldedText
+    const readings = String.fromCharCode(...codes.subarray(proper, length))
+    return readings.split('\n').map((reading) => reading.trim())
+  }
+
+  it.each([1, 2, 3, 4, 31, 32, 33, 52, 53, 54, 60, 63])(
+    'is read with an l for each: a and %i times 1',
+    async (bars) => {
+      expect(await fold(`a${'1'.repeat(bars)}`)).toContain('al')
+    },
+  )
+
+  it.each(['!', '|', 'I'])('is read however it is written: 60 times %s', async (bar) => {
+    expect(await fold(`a${bar.repeat(60)}${bar === 'I' ? '' : 'b'}`)).toContain(bar === 'I' ? 'al' : 'alb')
+  })
+
+  it('is read in every way where it has three', async () => {
+    const readings = await fold('b1b1b1')
+    for (const reading of ['blbibi', 'biblbi', 'blblbi', 'bibibl', 'blbibl', 'biblbl', 'blblbl'])
+      expect(readings).toContain(reading)
+  })
+})
