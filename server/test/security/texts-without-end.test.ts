@@ -34,3 +34,20 @@ describe('A word of bars', () => {
       expect(readings).toContain(reading)
   })
 })
+
+describe('A template', () => {
+  const template = source('chat/notifications/template.ts')
+  const blanks = ' '.repeat(100_000)
+
+  it('is checked in one go, however long what it does not close', async () => {
+    expect(await callApart(template, 'findUnclosed', `{{${blanks}`)).toBe(true)
+    expect(await callApart(template, 'findUnclosed', `{{ a }}${`{{ a${blanks}b }}`.repeat(10)}`)).toBe(false)
+  })
+
+  it('is filled in one go', async () => {
+    expect(await callApart(template, 'fill', `{{${blanks}`, {})).toBe(`{{${blanks}`)
+    expect(await callApart(template, 'fill', `{{${blanks}a.b\n}}${blanks}{{c}}`, { a: { b: 1 }, c: 2 })).toBe(
+      `1${blanks}2`,
+    )
+  })
+})
