@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { FoldedText } from '../../src/chat/moderation/engine/folded.ts'
+import { readCompletion } from '../../src/delivery/moderation/ask/llm-answer.ts'
 import { callApart } from '../support/apart.ts'
 
 /* Texts that were once read for seconds, days or for ever, by the one thread that serves everybody. */
@@ -49,5 +50,34 @@ describe('A template', () => {
     expect(await callApart(template, 'fill', `{{${blanks}a.b\n}}${blanks}{{c}}`, { a: { b: 1 }, c: 2 })).toBe(
       `1${blanks}2`,
     )
+  })
+})
+
+describe('What a model answers', () => {
+  const answer = source('delivery/moderation/ask/llm-answer.ts')
+  const completion = (content: string) => JSON.stringify({ choices: [{ message: { content } }] })
+  const verdict = '{"isMatchingCondition": true, "confidence": 0.9}'
+
+  it('is read in one go, however long a code block that it does not close', async () => {
+    for (const content of [`\`\`\`${'\n'.repeat(60_000)}x`, `\`\`\`json${' '.repeat(60_000)}\n${verdict}`])
+      expect(await callApart(answer, 'readCompletion', completion(content))).toHaveProperty('errors')
+  })
+
+  it.each([
+    ['```json\n', '\n```'],
+    ['  ```JSON \r\n\n', '```\n\n'],
+    ['```\n', '\n  ```  '],
+    ['\n', '\n'],
+  ])('is read in a code block: %j and %j', (before, after) => {
+    expect(readCompletion(completion(`${before}${verdict}${after}`))).not.toHaveProperty('errors')
+  })
+
+  it.each([
+    ['```ts\n', '\n```'],
+    ['``` ', ' ```'],
+    ['', '\n```'],
+    ['```\n', ''],
+  ])('is no verdict in anything else: %j and %j', (before, after) => {
+    expect(readCompletion(completion(`${before}${verdict}${after}`))).toHaveProperty('errors')
   })
 })
