@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { FoldedText } from '../../src/chat/moderation/engine/folded.ts'
 import { readCompletion } from '../../src/delivery/moderation/ask/llm-answer.ts'
+import { readOwnAddress } from '../../src/media/own-address.ts'
 import { callApart } from '../support/apart.ts'
 
 /* Texts that were once read for seconds, days or for ever, by the one thread that serves everybody. */
@@ -79,5 +80,41 @@ describe('What a model answers', () => {
     ['```\n', ''],
   ])('is no verdict in anything else: %j and %j', (before, after) => {
     expect(readCompletion(completion(`${before}${verdict}${after}`))).toHaveProperty('errors')
+  })
+})
+
+describe('The address of a file', () => {
+  const module = source('media/own-address.ts')
+  const key = 'a'.repeat(32)
+  const folder = `/media/parley/${key}/`
+
+  it('is read in one go, before anything limits how long it is', async () => {
+    for (const text of [`${folder.repeat(100_000)}#`, '/media/parley/'.repeat(300_000), `${folder.repeat(100_000)}"x`])
+      expect(await callApart(module, 'readOwnAddress', 'parley', text)).toBeUndefined()
+    const long = folder.repeat(100_000)
+    const read = await callApart(module, 'readOwnAddress', 'parley', `${long}?expires=1&signature=x`)
+    expect(read).toEqual({ address: long, origin: long.slice(0, -folder.length), key })
+  })
+
+  it.each([
+    ['https://chat.example', `https://chat.example${folder}cat.png`, ''],
+    ['https://chat.example', `https://chat.example${folder}cat.png`, '?expires=17&signature=x_-'],
+    [`https://evil.example${folder}x`, `https://evil.example${folder}x${folder}`, ''],
+    ['', `${folder}cat.png`, ''],
+    ['/x', `/x${folder}/media/parley/cat.png`, ''],
+  ])('begins with %j in %s%s', (origin, address, query) => {
+    expect(readOwnAddress('parley', `${address}${query}`)).toEqual({ address, origin, key })
+  })
+
+  it.each([
+    `https://chat.example/media/other/${key}/cat.png`,
+    `https://chat.example/media/parley/${key}`,
+    `https://chat.example/media/parley/${key}a/cat.png`,
+    `https://chat.example${folder}cat.png?expires=17`,
+    `https://chat.example${folder}cat.png?expires=17&signature=x&more`,
+    `https://chat.example${folder}cat.png#x`,
+    `https://chat.example/?${folder}cat.png`,
+  ])('is none of the app: %s', (text) => {
+    expect(readOwnAddress('parley', text)).toBeUndefined()
   })
 })
