@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { readForm, readPlain, readRaw } from '../../src/areas/notifications/replies/mail.ts'
 import type { FoldedText } from '../../src/chat/moderation/engine/folded.ts'
 import { readCompletion } from '../../src/delivery/moderation/ask/llm-answer.ts'
 import { readOwnAddress } from '../../src/media/own-address.ts'
@@ -116,5 +117,35 @@ describe('The address of a file', () => {
     `https://chat.example/?${folder}cat.png`,
   ])('is none of the app: %s', (text) => {
     expect(readOwnAddress('parley', text)).toBeUndefined()
+  })
+})
+
+describe('An e-mail', () => {
+  const module = source('areas/notifications/replies/mail.ts')
+  const long = 'a'.repeat(10_000)
+
+  it('is read in one go, however many receivers it names that are no addresses', async () => {
+    const none = Array(2_000).fill(long)
+    expect(await callApart(module, 'readPlain', { to: none, text: 'x' })).toMatchObject({ recipients: [] })
+  })
+
+  it('has a hundred receivers at most', async () => {
+    const to = Array.from({ length: 200 }, (_, i) => `r${i}@example.com`)
+    for (const mail of [
+      readPlain({ to }),
+      await readForm(new Map([['envelope', JSON.stringify({ to })]])),
+      await readRaw(Buffer.from(`To: ${to.join(', ')}\r\n\r\nx`)),
+    ])
+      expect(mail.recipients).toEqual(to.slice(0, 100))
+  })
+
+  it.each([
+    ['reply+x@example.com', ['reply+x@example.com']],
+    ['"Reply" <reply@example.com>, (b) b@example.com;', ['reply@example.com', 'b@example.com']],
+    ['@a a@ @ a@b@c @a@b a@@', ['a@b@c', '@a@b', 'a@@']],
+    [`${'a'.repeat(309)}@example.com ${'a'.repeat(308)}@example.com`, [`${'a'.repeat(308)}@example.com`]],
+    ['', []],
+  ])('goes to the addresses in %j', (to, recipients) => {
+    expect(readPlain({ to }).recipients).toEqual(recipients)
   })
 })
