@@ -7,10 +7,13 @@ import type { FileStore } from '../../media/storage.ts'
 /** How addresses of the app's own files stand in an export; the service that they move to makes its own of them. */
 const portableOrigin = 'https://media.invalid/'
 
+/** Scheme, host and port: what a service puts before the path of a file. Anything else may stand before it in the same word. */
+const anyOrigin = 'https?://(?:[\\p{L}\\p{M}\\p{N}._-]+|\\[[0-9A-Fa-f:.]+\\])(?::\\d{1,5})?'
+
 /** Makes addresses of the app's files portable, whatever host they were reached by. @param keys of the files that there are */
 export function makePortable(app: string, keys: ReadonlySet<string>): (line: string) => string {
   const mark = `/media/${app}/`
-  const address = new RegExp(`https?://[^"\\s\\\\]*?/media/${app}/([0-9a-f]{32})/`, 'g')
+  const address = new RegExp(`${anyOrigin}/media/${app}/([0-9a-f]{32})/`, 'gu')
   return (line) =>
     line.includes(mark)
       ? line.replace(address, (whole, key: string) => (keys.has(key) ? `${portableOrigin}${key}/` : whole))
