@@ -3,11 +3,13 @@ import os from 'node:os'
 import path from 'node:path'
 import { fetch } from 'undici'
 import { describe, expect, it } from 'vitest'
+import { importCommand, systemClock } from '../../src/cli/import/run.ts'
 import { dataOf, say } from '../support/chat.ts'
 import { startService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
 import { startHosted } from './hosted.ts'
+import { collect } from './import-world.ts'
 import { done, fill, makeFolder, messagesOf, moveIn, notificationsOf, viewsOf } from './move-in-world.ts'
 
 describe('parley move-in', () => {
@@ -149,6 +151,32 @@ describe('parley move-in', () => {
     ])
     const saved = dataOf(await target.get('/messages?saved=true', { as: 'bob' })).map(({ id }: { id: string }) => id)
     expect(saved.map(Number).sort()).toEqual([early.id, late.id].map(Number).sort())
+  })
+
+  it('goes on after its folder was imported by other means, which write their own map of ids', async () => {
+    const [source, target, other] = [await createWorld(), await createWorld(), await createWorld()]
+    for (const world of [source, other]) await createUsers(world, 'alice', 'bob')
+    await say(other, 'alice', 'bob', 'was here before')
+    const { id } = await say(source, 'alice', 'bob', 'hello')
+    const [hosted, folder] = [await startHosted(source.url), await makeFolder()]
+    expect(await moveIn(source, hosted, target, folder)).toMatchObject({ code: 0 })
+    const read = async (name: string) => (await readFile(path.join(folder, name), 'utf8')).trimEnd().split('\n')
+    const map = await read('ids.ndjson')
+    for (const { url, apiKey, app } of [target, other]) {
+      const io = { stdout: collect(), stderr: collect(), env: {}, cwd: folder, clock: systemClock }
+      const to = ['--url', url, '--apikey', apiKey, '--app', app.name]
+      const { signal } = new AbortController()
+      expect(await importCommand([folder, ...to], { ...io, signal }), io.stderr.text() + io.stdout.text()).toBe(0)
+      expect(await read('ids.ndjson')).toEqual(map)
+    }
+    const [pair] = (await read('import-ids.ndjson')).map((line) => JSON.parse(line))
+    expect(pair.from).toBe(String(id))
+    expect(dataOf(await other.get(`/messages/${pair.to}`)).data.text).toBe('hello')
+    expect(await moveIn(source, hosted, target, folder, '--verify')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('Equal'),
+    })
+    expect(await moveIn(source, hosted, target, folder)).toMatchObject({ code: 0 })
   })
 
   it('says what is wrong, and touches no folder of something else', async () => {
