@@ -92,6 +92,19 @@ describe('ids of imported messages', () => {
     for (const { id } of Object.values(stored)) expect(Number(id)).toBeLessThan(10 ** 12)
   })
 
+  it('are taken once the first record has come that has any, even one that cannot be taken', async () => {
+    const world = await worldOf('alice', 'bob')
+    const id = someId()
+    await importWell(world, 'messages', [text('a', 'alice', 'bob', t0, { id: String(10 ** 12) })])
+    expect(idsOf(await importWell(world, 'messages', [text('b', 'alice', 'bob', t0 + 1, { id })]))).toEqual({ b: id })
+
+    const without = await worldOf('alice', 'bob')
+    await importWell(without, 'messages', [text('a', 'alice', 'bob', t0, { id: null })])
+    expect((await importWell(without, 'messages', [text('b', 'alice', 'bob', t0 + 1, { id })])).b.id).not.toBe(
+      String(id),
+    )
+  })
+
   it('are found by searches, wherever the index has come to', async () => {
     const other = await worldOf('alice', 'bob')
     const { id } = await say(other, 'alice', 'bob', 'zebra crossing')

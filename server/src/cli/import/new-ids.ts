@@ -30,7 +30,7 @@ export async function openNewIds(folder: string, cwd: string): Promise<NewIds> {
 async function hasPairs(file: string): Promise<boolean> {
   const handle = await open(file).catch(() => undefined)
   if (handle === undefined) return true
-  const { buffer, bytesRead } = await handle.read({ buffer: Buffer.alloc(100), position: 0 })
+  const { buffer, bytesRead } = await handle.read({ buffer: Buffer.alloc(1000), position: 0 })
   await handle.close()
-  return /^\{"from":"[^"]*","to":/.test(buffer.toString('utf8', 0, bytesRead))
+  return /^\{"from":"(?:[^"\\]|\\.)*","to":/.test(buffer.toString('utf8', 0, bytesRead))
 }
