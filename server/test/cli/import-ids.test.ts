@@ -37,8 +37,8 @@ describe('the table of ids that an import writes', () => {
         text(`none${n}`, 'alice', uid, t0 + 2),
       ])
       const others = [
-        text('a', 'alice', 'user0', t0 + 3, { id: 'of "another" system' }),
-        text('b', 'alice', 'user0', t0 + 4, { id: '9007199254740993' }),
+        { ...text('a', 'alice', 'user0', t0 + 3), id: 'of "another" system' },
+        { ...text('b', 'alice', 'user0', t0 + 4), id: '9007199254740993' },
       ]
       await put(folder, 'messages', [...messages, ...others])
       for (const _ of ['once', 'twice']) {
