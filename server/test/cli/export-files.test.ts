@@ -1,6 +1,10 @@
+import { copyFile, rm } from 'node:fs/promises'
+import path from 'node:path'
+import { fetch } from 'undici'
 import { describe, expect, it } from 'vitest'
+import { ExactStopped } from '../../src/cli/import/exact/failures.ts'
 import { dataOf, say } from '../support/chat.ts'
-import { origin, recordsOf, thereAndBack } from '../support/exports.ts'
+import { emptyApp, exportOf, importInto, origin, recordsOf, thereAndBack, withFolder } from '../support/exports.ts'
 import { picture, sendForm, toBob } from '../support/forms.ts'
 import { createUsers, createWorld } from '../support/world.ts'
 
@@ -40,6 +44,84 @@ describe('addresses of files in an export', () => {
         ...around.map((place) => place(own)),
         ...hosts.map(() => own),
       ])
+    })
+  })
+})
+
+/** An app whose files somebody has sent to bob, and an export of it. @returns the keys of the files, in the order of the export */
+async function exportFiles(folder: string, count: number) {
+  const world = await createWorld()
+  await createUsers(world, 'alice', 'bob')
+  for (let file = 0; file < count; file++) dataOf(await sendForm(world, toBob, [picture], { as: 'alice' }))
+  await exportOf(world.context, world.app, folder)
+  const keys = (await recordsOf(folder, 'media.ndjson')).map(({ key }) => String(key))
+  const contentIn = async (app: { readonly name: string }, key: string) => {
+    const answer = await fetch(`${world.url}/media/${app.name}/${key}/cat.png`)
+    return answer.status === 200 ? answer.text() : answer.status
+  }
+  return { world, keys, contentIn }
+}
+
+describe('files that an export does not have when it is imported', () => {
+  it('are brought by a later run, which names what is missing until then', async () => {
+    await withFolder(async (folder) => {
+      const { world, keys, contentIn } = await exportFiles(folder, 3)
+      const [one, other, removed] = keys as [string, string, string]
+      const inFolder = (key: string) => path.join(folder, 'files', key)
+      await withFolder(async (aside) => {
+        for (const key of keys) {
+          await copyFile(inFolder(key), path.join(aside, key))
+          await rm(inFolder(key))
+        }
+        const bringBack = (key: string) => copyFile(path.join(aside, key), inFolder(key))
+        const target = await emptyApp(world.context)
+        const run = () => importInto(world.context, target, folder)
+        expect(await run()).toEqual({
+          wasThere: false,
+          remarks: [`Files that the folder does not have (3): ${keys.join(', ')}`],
+          missing: keys,
+        })
+        const headers = { appid: target.name, apikey: world.apiKey }
+        const images = dataOf(await world.get('/users/bob/messages?type=image', { as: 'alice', headers }))
+        const { id } = images.find((message: object) => JSON.stringify(message).includes(removed))
+        dataOf(await world.delete(`/messages/${id}`, { permanent: true }, { headers }))
+
+        await bringBack(one)
+        await bringBack(removed)
+        expect(await run()).toEqual({
+          wasThere: true,
+          remarks: ['Files brought that were missing before: 1', `Files that the folder does not have (1): ${other}`],
+          missing: [other],
+        })
+        expect(await contentIn(target, one)).toBe(picture.content)
+        expect(await contentIn(target, other)).toBe(404)
+        await bringBack(other)
+        const brought = ['Files brought that were missing before: 1']
+        expect(await run()).toEqual({ wasThere: true, remarks: brought, missing: [] })
+        expect(await contentIn(target, other)).toBe(picture.content)
+        expect(await contentIn(target, removed)).toBe(404)
+        expect(await run()).toEqual({ wasThere: true, remarks: [], missing: [] })
+      })
+    })
+  })
+
+  it('are brought by the run that goes on after an interruption', async () => {
+    await withFolder(async (folder) => {
+      const { world, keys, contentIn } = await exportFiles(folder, 21)
+      const late = keys[2] as string
+      const file = path.join(folder, 'files', late)
+      await copyFile(file, path.join(folder, 'aside'))
+      await rm(file)
+      const target = await emptyApp(world.context)
+      const stop = new AbortController()
+      const onProgress = (phase: string, line: number) => {
+        if (phase === 'files' && line === 20) stop.abort()
+      }
+      const stopped = importInto(world.context, target, folder, { signal: stop.signal, onProgress })
+      await expect(stopped).rejects.toThrow(ExactStopped)
+      await copyFile(path.join(folder, 'aside'), file)
+      expect(await importInto(world.context, target, folder)).toMatchObject({ wasThere: false, missing: [] })
+      expect(await contentIn(target, late)).toBe(picture.content)
     })
   })
 })
