@@ -1,11 +1,14 @@
-import { copyFile, rm } from 'node:fs/promises'
+import { copyFile, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fetch } from 'undici'
 import { describe, expect, it } from 'vitest'
-import { ExactStopped } from '../../src/cli/import/exact/failures.ts'
+import { readManifest } from '../../src/cli/export/manifest.ts'
+import { ExactRefusal, ExactStopped } from '../../src/cli/import/exact/failures.ts'
+import { createFolderStorage } from '../../src/media/folder.ts'
 import { dataOf, say } from '../support/chat.ts'
 import { emptyApp, exportOf, importInto, origin, recordsOf, thereAndBack, withFolder } from '../support/exports.ts'
 import { picture, sendForm, toBob } from '../support/forms.ts'
+import { mediaFolder } from '../support/service.ts'
 import { createUsers, createWorld } from '../support/world.ts'
 
 describe('addresses of files in an export', () => {
@@ -122,6 +125,77 @@ describe('files that an export does not have when it is imported', () => {
       await copyFile(path.join(folder, 'aside'), file)
       expect(await importInto(world.context, target, folder)).toMatchObject({ wasThere: false, missing: [] })
       expect(await contentIn(target, late)).toBe(picture.content)
+    })
+  })
+})
+
+describe('a file of an export that was damaged, and has its size', () => {
+  const damaged = picture.content.replace('0', 'x')
+
+  it('is not stored, and named until the folder has it as it was exported', async () => {
+    await withFolder(async (folder) => {
+      const { world, keys, contentIn } = await exportFiles(folder, 2)
+      const [whole, broken] = keys as [string, string]
+      await writeFile(path.join(folder, 'files', broken), damaged)
+      const target = await emptyApp(world.context)
+      const run = () => importInto(world.context, target, folder)
+      const remark = `Files that are not as they were exported (1): ${broken}`
+      expect(await run()).toEqual({ wasThere: false, remarks: [remark], missing: [broken] })
+      expect(await contentIn(target, whole)).toBe(picture.content)
+      expect(await contentIn(target, broken)).toBe(404)
+      expect(await run()).toEqual({ wasThere: true, remarks: [remark], missing: [broken] })
+      await writeFile(path.join(folder, 'files', broken), picture.content)
+      expect(await run()).toMatchObject({ wasThere: true, missing: [] })
+      expect(await contentIn(target, broken)).toBe(picture.content)
+    })
+  })
+
+  it('is copied again by an export that goes on after an interruption', async () => {
+    await withFolder(async (folder) => {
+      const { world, keys } = await exportFiles(path.join(folder, 'other'), 3)
+      const storage = createFolderStorage(mediaFolder)
+      let reads = 0
+      const away = {
+        ...storage,
+        read: (...asked: Parameters<typeof storage.read>) =>
+          ++reads === 3 ? Promise.reject(new Error('the bucket is away')) : storage.read(...asked),
+      }
+      await expect(exportOf(world.context, world.app, folder, { storage: away })).rejects.toThrow('the bucket is away')
+      const file = path.join(folder, 'files', keys[0] as string)
+      await writeFile(file, damaged)
+      const { copied } = await exportOf(world.context, world.app, folder)
+      expect(copied).toMatchObject({ there: 1, copied: 2, missing: [] })
+      expect(await readFile(file, 'utf8')).toBe(picture.content)
+      expect(await importInto(world.context, await emptyApp(world.context), folder)).toMatchObject({ missing: [] })
+    })
+  })
+
+  it('is found by digests that cannot be changed either', async () => {
+    await withFolder(async (folder) => {
+      const { world } = await exportFiles(folder, 1)
+      const list = path.join(folder, 'file-digests.ndjson')
+      await writeFile(list, (await readFile(list, 'utf8')).replace(/"sha256":"../, '"sha256":"00'))
+      const refused = importInto(world.context, await emptyApp(world.context), folder)
+      await expect(refused).rejects.toThrow(ExactRefusal)
+      await expect(refused).rejects.toThrow('file-digests.ndjson is not as it was exported')
+    })
+  })
+
+  it('is not found in an export of before there were digests, which says so', async () => {
+    await withFolder(async (folder) => {
+      const { world, keys, contentIn } = await exportFiles(folder, 2)
+      const manifest = await readManifest(folder)
+      const { digests: _, ...media } = manifest?.media ?? { files: 0, missing: [] }
+      await writeFile(path.join(folder, 'manifest.json'), JSON.stringify({ ...manifest, media }))
+      await rm(path.join(folder, 'file-digests.ndjson'))
+      const target = await emptyApp(world.context)
+      expect(await importInto(world.context, target, folder)).toEqual({
+        wasThere: false,
+        remarks: ['Files of which only the size could be checked, as the export has no digests of them: 2'],
+        missing: [],
+      })
+      expect(await contentIn(target, keys[1] as string)).toBe(picture.content)
+      expect(await importInto(world.context, target, folder)).toEqual({ wasThere: true, remarks: [], missing: [] })
     })
   })
 })

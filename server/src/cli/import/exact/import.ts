@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { pauseApp, resumeApp } from '../../../areas/apps/index.ts'
@@ -16,11 +14,13 @@ import type { Invalidation } from '../../../store/invalidation.ts'
 import type { Secrets } from '../../../store/secrets.ts'
 import { statement } from '../../../store/statement.ts'
 import { type Catalogue, catalogueSql, toCatalogue } from '../../export/catalogue.ts'
+import { digestOf, digestsName, type FileDigest, readDigests } from '../../export/file-digests.ts'
 import { type Manifest, manifestName, secretsName } from '../../export/manifest.ts'
 import { makeOwn } from '../../export/media.ts'
 import { type ExportedTable, places } from '../../export/places.ts'
 import { openBlocks } from '../../export/seal.ts'
 import type { SecretRecord } from '../../export/secrets.ts'
+import type { WrittenFile } from '../../export/write.ts'
 import { readLines } from '../../lines.ts'
 import { ExactRefusal, ExactStopped } from './failures.ts'
 import { type ImportedFiles, importFiles } from './files.ts'
@@ -52,7 +52,7 @@ export interface ExactResult {
   readonly wasThere: boolean
   /** What could not be imported, and what came late, in plain words. */
   readonly remarks: readonly string[]
-  /** Keys of files that neither the folder nor the storage has. */
+  /** Keys of files that the storage does not have, since the folder does not have them as they were exported. */
   readonly missing: readonly string[]
 }
 
@@ -80,15 +80,17 @@ export async function importExactly(
   const progress = await begin(target, app, source)
   const bringFiles = async (done: number): Promise<ImportedFiles> => {
     const { folder, signal, onProgress } = options
-    if (manifest.files[mediaFile] === undefined) return { missing: [], late: 0 }
+    if (manifest.files[mediaFile] === undefined) return { missing: [], damaged: [], unchecked: 0, late: 0 }
+    const digests = manifest.media.digests === undefined ? new Map<string, FileDigest>() : await readDigests(folder)
     const onLine = (line: number) => onProgress('files', line)
     const save = async (line: number) => void (await database.query(writeProgress, [app.appId, filesPhase, line]))
-    return importFiles({ ...target, appId: app.appId, folder, signal, done, onLine, save })
+    return importFiles({ ...target, appId: app.appId, folder, digests, signal, done, onLine, save })
   }
   if (progress.finishedAt !== null) {
-    await checkFile(mediaFile, manifest, options)
+    await checkFile(mediaFile, manifest.files[mediaFile], options)
+    await checkFile(digestsName, manifest.media.digests, options)
     const files = await bringFiles(Number.POSITIVE_INFINITY)
-    return { wasThere: true, remarks: remarksOfFiles(files), missing: files.missing }
+    return { wasThere: true, remarks: remarksOfFiles(files), missing: [...files.missing, ...files.damaged] }
   }
   await checkFiles(manifest, options)
 
@@ -104,7 +106,7 @@ export async function importExactly(
   const files = await bringFiles(startOf(filesPhase))
   await finish(target, app, manifest, progress.wasPaused)
   const remarks = [...remarksOf(manifest, secretRecords === undefined), ...remarksOfFiles({ ...files, late: 0 })]
-  return { wasThere: false, remarks, missing: files.missing }
+  return { wasThere: false, remarks, missing: [...files.missing, ...files.damaged] }
 }
 
 interface Progress {
@@ -194,7 +196,8 @@ async function requireEmpty(on: Pick<Transaction, 'query'>, app: RegisteredApp):
 
 /** Every file must be what the manifest says, before anything of it is stored. */
 async function checkFiles(manifest: Manifest, options: ExactOptions): Promise<void> {
-  for (const { file } of places) await checkFile(`${file}.ndjson`, manifest, options)
+  for (const name of places.map(({ file }) => `${file}.ndjson`)) await checkFile(name, manifest.files[name], options)
+  await checkFile(digestsName, manifest.media.digests, options)
   const unknown = Object.keys(manifest.files).filter((name) => !places.some(({ file }) => `${file}.ndjson` === name))
   if (unknown.length > 0)
     throw new ExactRefusal(`this version does not know ${unknown.join(', ')}: import with a newer one`)
@@ -202,10 +205,9 @@ async function checkFiles(manifest: Manifest, options: ExactOptions): Promise<vo
 
 async function checkFile(
   name: string,
-  manifest: Manifest,
+  expected: WrittenFile | undefined,
   { folder, signal, onProgress }: ExactOptions,
 ): Promise<void> {
-  const expected = manifest.files[name]
   // An export of an earlier version may not have it.
   if (expected === undefined) return
   if (signal.aborted) throw new ExactStopped('stopped')
@@ -213,12 +215,6 @@ async function checkFile(
   const found = await digestOf(path.join(folder, name)).catch(() => undefined)
   if (found !== expected.sha256)
     throw new ExactRefusal(`${name} is not as it was exported: it is missing or was changed`)
-}
-
-async function digestOf(file: string): Promise<string> {
-  const hash = createHash('sha256')
-  for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer)
-  return hash.digest('hex')
 }
 
 async function importPlace(
@@ -375,10 +371,15 @@ function remarksOf(manifest: Manifest, isWithoutSecrets: boolean): string[] {
   return remarks
 }
 
-function remarksOfFiles({ missing, late }: ImportedFiles): string[] {
+function remarksOfFiles({ missing, damaged, unchecked, late }: ImportedFiles): string[] {
   const remarks: string[] = []
+  const name = (what: string, keys: readonly string[]) => {
+    if (keys.length > 0) remarks.push(`${what} (${keys.length}): ${keys.slice(0, 20).join(', ')}`)
+  }
   if (late > 0) remarks.push(`Files brought that were missing before: ${late}`)
-  if (missing.length > 0)
-    remarks.push(`Files that the folder does not have (${missing.length}): ${missing.slice(0, 20).join(', ')}`)
+  name('Files that the folder does not have', missing)
+  name('Files that are not as they were exported', damaged)
+  if (unchecked > 0)
+    remarks.push(`Files of which only the size could be checked, as the export has no digests of them: ${unchecked}`)
   return remarks
 }
