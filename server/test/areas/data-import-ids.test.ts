@@ -260,6 +260,28 @@ describe('the import of further records', () => {
     expect(sent.map(({ readAt }: { readAt: number }) => readAt)).toEqual([t0 + 50, t0 + 50, t0 + 50, t0 + 50])
   })
 
+  it('brings the state of a conversation that somebody has with themselves', async () => {
+    const world = await worldOf('alice')
+    const stored = await importWell(world, 'messages', [
+      text('a', 'alice', 'alice', t0),
+      text('b', 'alice', 'alice', t0 + 1),
+    ])
+    const state = { kind: 'conversation', uid: 'alice', receiverType: 'user', receiver: 'Alice' }
+    const given = {
+      ...state,
+      tags: ['notes'],
+      pinnedAt: t0 + 60,
+      reset: { messageId: stored.a.id },
+      read: { muid: 'b' },
+    }
+    expect(verdicts(await records(world, given))).toEqual(['stored'])
+    const conversation = dataOf(await world.get('/users/alice/conversation', { as: 'alice' }))
+    expect(conversation).toMatchObject({ tags: ['notes'], pinnedAt: t0 + 60, unreadMessageCount: '0' })
+    const seen = dataOf(await world.get('/users/alice/messages', { as: 'alice' }))
+    expect(seen.map(({ muid }: { muid: string }) => muid)).toEqual(['b'])
+    expect(verdicts(await records(world, given))).toEqual(['ERR_IMPORT_ALREADY_EXISTS'])
+  })
+
   it('keeps people logged in, and keys good', async () => {
     const world = await worldOf('alice', 'bob')
     const apiKey = '0123456789abcdef'.repeat(3).slice(0, 40)

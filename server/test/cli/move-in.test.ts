@@ -153,6 +153,23 @@ describe('parley move-in', () => {
     expect(saved.map(Number).sort()).toEqual([early.id, late.id].map(Number).sort())
   })
 
+  it('brings what somebody has of a conversation with themselves, and that they have cleared it', async () => {
+    const [source, target] = [await createWorld(), await createWorld()]
+    await createUsers(source, 'alice', 'bob')
+    for (const uid of ['alice', 'bob']) await say(source, uid, uid, `a note of ${uid}`)
+    await done(source.put('/users/alice/conversation', { tags: ['notes'] }, { as: 'alice' }))
+    await done(source.delete('/users/bob/conversation', {}, { as: 'bob' }))
+    const [hosted, folder] = [await startHosted(source.url), await makeFolder()]
+    const moved = await moveIn(source, hosted, target, folder)
+    expect(moved.code, moved.stdout + moved.stderr).toBe(0)
+    expect(dataOf(await target.get('/users/alice/conversation?withTags=true', { as: 'alice' }))).toMatchObject({
+      tags: ['notes'],
+      lastMessage: { data: { text: 'a note of alice' } },
+    })
+    expect(dataOf(await target.get('/conversations', { as: 'bob' }))).toEqual([])
+    expect(await moveIn(source, hosted, target, folder, '--verify')).toMatchObject({ code: 0 })
+  })
+
   it('goes on after its folder was imported by other means, which write their own map of ids', async () => {
     const [source, target, other] = [await createWorld(), await createWorld(), await createWorld()]
     for (const world of [source, other]) await createUsers(world, 'alice', 'bob')

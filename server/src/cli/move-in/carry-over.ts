@@ -200,7 +200,8 @@ function sideOf(uid: string, row: JsonRecord, place: Place, lastOf: ReadonlyMap<
 /** The side of somebody who does not list a conversation, since they have cleared it. */
 function hiddenSideOf(uid: string, row: JsonRecord, place: Place) {
   const { receiverType, people, last, guid } = row
-  const peer = Array.isArray(people) ? people.find((other) => other !== uid) : undefined
+  // Of a conversation with oneself there is nobody else.
+  const peer = Array.isArray(people) ? (people.find((other) => other !== uid) ?? uid) : undefined
   return {
     kind: 'conversation',
     uid,
