@@ -5,7 +5,7 @@ import { replaceKey, selectHeldKeys } from '../../src/areas/api-keys/replace.ts'
 import { createAudit } from '../../src/chat/audit/audit.ts'
 import { ExportStopped } from '../../src/cli/export/export.ts'
 import { readManifest } from '../../src/cli/export/manifest.ts'
-import { ExactRefusal, ExactStopped } from '../../src/cli/import/exact/import.ts'
+import { ExactRefusal, ExactStopped } from '../../src/cli/import/exact/failures.ts'
 import { importCommand, systemClock } from '../../src/cli/import/run.ts'
 import { findDrift } from '../../src/doctor/drift.ts'
 import { createFolderStorage } from '../../src/media/folder.ts'
@@ -518,7 +518,7 @@ describe('an exact import', () => {
       expect(await readManifest(folder)).toBe(undefined)
       const { copied, manifest } = await exportOf(context, app, folder, { storage: away })
       expect(copied).toMatchObject({ there: 1, copied: 2, missing: [] })
-      expect(manifest.media).toEqual({ files: 3, missing: [] })
+      expect(manifest.media).toMatchObject({ files: 3, missing: [], digests: { records: 3 } })
     })
   })
 
