@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { pauseApp, resumeApp } from '../../../areas/apps/index.ts'
+import { pauseApp, resumeApp, resumeAppWithin } from '../../../areas/apps/index.ts'
 import { settingsTopic } from '../../../chat/app-settings.ts'
 import { type AppRegistry, type RegisteredApp, systemUid } from '../../../chat/apps.ts'
 import type { Audit } from '../../../chat/audit/audit.ts'
@@ -90,7 +90,8 @@ export async function importExactly(
     await checkFile(mediaFile, manifest.files[mediaFile], options)
     await checkFile(digestsName, manifest.media.digests, options)
     const files = await bringFiles(Number.POSITIVE_INFINITY)
-    return { wasThere: true, remarks: remarksOfFiles(files), missing: [...files.missing, ...files.damaged] }
+    const remarks = [...remarksOfFiles(files), ...remarksOfPause(app)]
+    return { wasThere: true, remarks, missing: [...files.missing, ...files.damaged] }
   }
   await checkFiles(manifest, options)
 
@@ -354,9 +355,9 @@ async function finish(
     const details = { kind: 'export', records }
     await audit.record(tx, app.appId, { action: 'data_imported', type: 'app', target: app.name, details })
     for (const topic of topics) await invalidation.announce(tx, topic, String(app.appId))
-    await apps.changed(tx, app.name)
+    if (staysPaused) await apps.changed(tx, app.name)
+    else await resumeAppWithin(tx, target, app)
   })
-  if (!staysPaused) await resumeApp(target, app)
 }
 
 function remarksOf(manifest: Manifest, isWithoutSecrets: boolean): string[] {
@@ -369,6 +370,11 @@ function remarksOf(manifest: Manifest, isWithoutSecrets: boolean): string[] {
   if (lostPasswords.length > 0)
     remarks.push(`Groups that need a new password (${lostPasswords.length}): ${lostPasswords.slice(0, 20).join(', ')}`)
   return remarks
+}
+
+/** Whoever runs it again wants to know why nobody is served: somebody has paused it since, or it was paused before. */
+function remarksOfPause({ pausedAt, name }: RegisteredApp): string[] {
+  return pausedAt === null ? [] : [`The app is paused: parley apps resume ${name} lets it go on.`]
 }
 
 function remarksOfFiles({ missing, damaged, unchecked, late }: ImportedFiles): string[] {
