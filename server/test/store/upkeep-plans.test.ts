@@ -78,5 +78,5 @@ it('figures that are added up already are not read again', async () => {
     [bucket, nobody, rows],
   )
   await planner.query('analyze usage_messages')
-  expect(await readOf('usage_messages', addUp)).toBeLessThan(mostRead)
+  expect(await readOf('usage_messages', (on) => addUp(on, Date.now()))).toBeLessThan(mostRead)
 })

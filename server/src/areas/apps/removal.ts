@@ -71,14 +71,13 @@ const withdraw = ['operators', 'operator_links', 'operator_tokens'].map((table) 
   where $1 = any(apps)`),
 )
 
-const nowSeconds = () => Math.floor(Date.now() / 1000)
-
-export function startRemovals(context: Store): Removals {
+export function startRemovals(context: Store & Pick<Context, 'ageClock'>): Removals {
   const stopping = new AbortController()
   const run = async () => {
     while (!stopping.signal.aborted) {
       try {
-        await removeDueApps(context, nowSeconds(), { signal: stopping.signal })
+        const now = Math.floor((await context.ageClock.now()) / 1000)
+        await removeDueApps(context, now, { signal: stopping.signal })
       } catch (err) {
         if (!isConnectionFailure(err)) context.log.error({ err }, 'could not look for apps to remove')
       }

@@ -1,5 +1,6 @@
 import type { Log } from '../../log.ts'
 import { isConnectionFailure } from '../../store/connection.ts'
+import type { AgeClock } from '../../store/age-clock.ts'
 import type { Database, Transaction } from '../../store/database.ts'
 import type { Secrets } from '../../store/secrets.ts'
 import { statement } from '../../store/statement.ts'
@@ -32,15 +33,26 @@ const removeEveryMs = 600_000
 
 type Keys = Pick<Secrets, 'digest'>
 
+interface Store {
+  readonly database: Database
+  readonly ageClock: AgeClock
+  readonly secrets: Keys
+  readonly log: Log
+}
+
 /** Removes entries of the audit log that are older than `retentionDays`, now and then. @returns ends that */
-export function keepAuditLogShort(database: Database, secrets: Keys, log: Log, retentionDays: number): () => void {
-  const remove = () =>
-    removeOldEntries(database, secrets, Math.floor(Date.now() / 1000) - retentionDays * 86_400).catch(
-      (err: unknown) => {
-        if (!isConnectionFailure(err)) log.warn({ err }, 'old entries of the audit log could not be removed')
-      },
-    )
-  const timer = setInterval(remove, removeEveryMs).unref()
+export function keepAuditLogShort(
+  { database, ageClock, secrets, log }: Store,
+  retentionDays: number,
+): () => void {
+  const remove = async () => {
+    try {
+      await removeOldEntries(database, secrets, Math.floor((await ageClock.now()) / 1000) - retentionDays * 86_400)
+    } catch (err) {
+      if (!isConnectionFailure(err)) log.warn({ err }, 'old entries of the audit log could not be removed')
+    }
+  }
+  const timer = setInterval(() => void remove(), removeEveryMs).unref()
   return () => clearInterval(timer)
 }
 

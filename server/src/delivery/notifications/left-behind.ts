@@ -136,10 +136,14 @@ export async function settleLeftBehind(database: Database): Promise<void> {
 }
 
 const endLate = statement(
-  `${lostOf(`d.expires_at < ${nowMs}`)}${end('TIMED_OUT', '["timeToLive", false, "chat", false]')}`,
+  `${lostOf('d.expires_at < $1')}${end('TIMED_OUT', '["timeToLive", false, "chat", false]')}`,
 )
 
-/** Ends some of what waits for a provider that is switched off, and is too late by now. @returns how much */
-export async function endSomeLate(database: Database): Promise<number> {
-  return (await database.query<Counted>(endLate))[0]?.count ?? 0
+/**
+ * Ends some of what waits for a provider that is switched off, and is too late by now.
+ * @param now epoch milliseconds
+ * @returns how much
+ */
+export async function endSomeLate(database: Database, now: number): Promise<number> {
+  return (await database.query<Counted>(endLate, [now]))[0]?.count ?? 0
 }

@@ -1,4 +1,5 @@
 import type { Log } from '../../log.ts'
+import type { AgeClock } from '../../store/age-clock.ts'
 import type { Database, Queryable } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { createUpkeep, type Upkeep } from '../outbound/upkeep.ts'
@@ -26,10 +27,17 @@ export async function removeOldDeliveries(on: Pick<Queryable, 'query'>, before: 
   return (await on.query(removeOld, [before])).length
 }
 
-/** @param retention seconds that deliveries are kept */
-export function createWebhookUpkeep(database: Database, log: Log, retention: number): Upkeep {
+interface WebhookUpkeepOptions {
+  readonly database: Database
+  readonly ageClock: AgeClock
+  readonly log: Log
+  /** Seconds that deliveries are kept. */
+  readonly retention: number
+}
+
+export function createWebhookUpkeep({ database, ageClock, log, retention }: WebhookUpkeepOptions): Upkeep {
   return createUpkeep({
     ...{ database, log, endpoints: webhookEndpoints },
-    removeSome: () => removeOldDeliveries(database, Math.floor(Date.now() / 1000) - retention),
+    removeSome: async () => removeOldDeliveries(database, Math.floor((await ageClock.now()) / 1000) - retention),
   })
 }
