@@ -1,6 +1,6 @@
 import type { Log } from '../../log.ts'
-import { isConnectionFailure } from '../../store/connection.ts'
 import type { AgeClock } from '../../store/age-clock.ts'
+import { isConnectionFailure } from '../../store/connection.ts'
 import type { Database, Transaction } from '../../store/database.ts'
 import type { Secrets } from '../../store/secrets.ts'
 import { statement } from '../../store/statement.ts'
@@ -41,10 +41,7 @@ interface Store {
 }
 
 /** Removes entries of the audit log that are older than `retentionDays`, now and then. @returns ends that */
-export function keepAuditLogShort(
-  { database, ageClock, secrets, log }: Store,
-  retentionDays: number,
-): () => void {
+export function keepAuditLogShort({ database, ageClock, secrets, log }: Store, retentionDays: number): () => void {
   const remove = async () => {
     try {
       await removeOldEntries(database, secrets, Math.floor((await ageClock.now()) / 1000) - retentionDays * 86_400)

@@ -135,9 +135,7 @@ export async function settleLeftBehind(database: Database): Promise<void> {
   await database.query(forgetGone)
 }
 
-const endLate = statement(
-  `${lostOf('d.expires_at < $1')}${end('TIMED_OUT', '["timeToLive", false, "chat", false]')}`,
-)
+const endLate = statement(`${lostOf('d.expires_at < $1')}${end('TIMED_OUT', '["timeToLive", false, "chat", false]')}`)
 
 /**
  * Ends some of what waits for a provider that is switched off, and is too late by now.
