@@ -10,6 +10,9 @@ import { rescuePlans } from './enqueue.ts'
 import { rescueFlights } from './flights.ts'
 import { endSomeLate, settleLeftBehind } from './left-behind.ts'
 
+/** A window is open for a day at most, and what it sends is tried for another one. */
+const longestWaitMs = 2 * 86_400_000
+
 /** Days and devices are kept for weeks, so an hour more is nothing. */
 const seldomMs = 3_600_000
 
@@ -19,7 +22,7 @@ export function createNotificationUpkeep(
 ): Upkeep {
   let lookedAt = Number.NEGATIVE_INFINITY
   return createUpkeep({
-    ...{ database, log, endpoints: providerEndpoints },
+    ...{ database, log, endpoints: providerEndpoints, longestWaitMs },
     async rescueMore() {
       await rescuePlans(database, defaults)
       await rescueFlights(database)

@@ -15,10 +15,10 @@ import type { Outcome, Round } from '../outbound/round.ts'
 import { attempt } from './attempt.ts'
 import { disableWebhook } from './disable.ts'
 import { type DueDelivery, selectDue } from './due.ts'
-import { webhookEndpoints } from './endpoints.ts'
+import { maxRetryAfterSeconds, webhookEndpoints } from './endpoints.ts'
 import type { DeliveryMetrics } from './metrics.ts'
 import type { Bodies, Body } from './render.ts'
-import { maxRetryAfterSeconds, nextStep, type Result, writeResults } from './results.ts'
+import { nextStep, type Result, writeResults } from './results.ts'
 
 export interface DeliverOptions {
   readonly database: Database

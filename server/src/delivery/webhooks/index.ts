@@ -82,6 +82,7 @@ export function createWebhookDelivery(options: WebhookDeliveryOptions): WebhookD
   })
   const upkeep = createWebhookUpkeep({
     ...{ database, ageClock, log, retention: config.eventsRetentionDays * 86_400 },
+    delays: config.webhooks.retrySchedule,
   })
   events.keepFor(listenedEvents(database))
   events.onAdvance(enqueueDeliveries)

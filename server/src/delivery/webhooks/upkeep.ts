@@ -3,7 +3,7 @@ import type { AgeClock } from '../../store/age-clock.ts'
 import type { Database, Queryable } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { createUpkeep, type Upkeep } from '../outbound/upkeep.ts'
-import { webhookEndpoints } from './endpoints.ts'
+import { maxRetryAfterSeconds, webhookEndpoints } from './endpoints.ts'
 
 /** The oldest first, by the index `webhook_deliveries_by_creation`: mostly there are none, and nothing else is read. */
 const removeOld = statement(`
@@ -33,11 +33,14 @@ interface WebhookUpkeepOptions {
   readonly log: Log
   /** Seconds that deliveries are kept. */
   readonly retention: number
+  /** Seconds between attempts. */
+  readonly delays: readonly number[]
 }
 
-export function createWebhookUpkeep({ database, ageClock, log, retention }: WebhookUpkeepOptions): Upkeep {
+export function createWebhookUpkeep({ database, ageClock, log, retention, delays }: WebhookUpkeepOptions): Upkeep {
   return createUpkeep({
     ...{ database, log, endpoints: webhookEndpoints },
+    longestWaitMs: Math.max(maxRetryAfterSeconds, ...delays) * 1000,
     removeSome: async () => removeOldDeliveries(database, Math.floor((await ageClock.now()) / 1000) - retention),
   })
 }
