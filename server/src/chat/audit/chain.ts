@@ -201,8 +201,8 @@ export function startAuditChain(
   const run = async () => {
     try {
       for (const [appId, { seq, link }] of await linkEntries(database, secrets)) {
-        if (Date.now() < (toldAt.get(appId) ?? 0) + tellEveryMs) continue
-        toldAt.set(appId, Date.now())
+        if (performance.now() < (toldAt.get(appId) ?? Number.NEGATIVE_INFINITY) + tellEveryMs) continue
+        toldAt.set(appId, performance.now())
         log.info({ appId, head: headOf({ seq, link }) }, 'head of the audit log')
       }
     } catch (err) {
