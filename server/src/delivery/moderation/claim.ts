@@ -1,5 +1,5 @@
 import type { StoredQuestion } from '../../chat/moderation/verdict.ts'
-import { clockMayDifferMs, isLeaseOver, nowMs } from '../../store/clock.ts'
+import { clockMayDifferMs, isLeaseOver, nowMs, nowOfStatementMs } from '../../store/clock.ts'
 import type { Database, Queryable } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 
@@ -69,7 +69,7 @@ export async function claimDue(database: Database, limit: number, except: readon
 const hasten = statement(`
   update message_moderation
   set due_at = ${nowMs} / 1000
-  where due_at > (${nowMs} + ${clockMayDifferMs}) / 1000
+  where due_at > (${nowOfStatementMs} + ${clockMayDifferMs}) / 1000
   returning message`)
 
 /** What would wait because a clock was ahead for a moment is due now. */

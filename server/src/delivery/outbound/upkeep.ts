@@ -52,8 +52,11 @@ function freeingStatement(endpoints: Endpoints): Statement {
   returning app_id`)
 }
 
-/** Some of what would wait for longer than anything does is due now. @param longestWaitMs between attempts, or before the first */
-function hasteningStatement({ states, deliveries, name, scheduled }: Endpoints, longestWaitMs: number): Statement {
+/** Some of what would wait for longer than anything does is due now, by the index on due times. @param longestWaitMs between attempts, or before the first */
+export function hasteningStatement(
+  { states, deliveries, name, scheduled }: Endpoints,
+  longestWaitMs: number,
+): Statement {
   return statement(`
   update ${deliveries} d
   set due_at = ${nowMs}
