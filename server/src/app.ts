@@ -53,6 +53,7 @@ import { createWrongCredentials } from './protocol/wrong-credentials.ts'
 import { adminRoutes, routes } from './routes.ts'
 import { sealedColumns } from './sealed.ts'
 import { createSockets, type Sockets } from './sockets/index.ts'
+import { createAgeClock } from './store/age-clock.ts'
 import type { ConnectionSettings } from './store/connection.ts'
 import { openSecrets } from './store/data-keys.ts'
 import { openDatabase } from './store/database.ts'
@@ -125,6 +126,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
     listTimeoutMs: config.listTimeoutSeconds * 1000,
     giveWay: options.ownDatabase === true,
   })
+  const ageClock = createAgeClock(database, log)
   const source = options.masterKeySource ?? { name: 'its start', read: async () => options.masterKey }
   const secrets = await openSecrets(database, [(await source.read()) ?? options.masterKey, options.masterKey])
   const invalidation = createInvalidation(database)
@@ -146,22 +148,24 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   const flagReasons = createReasons(database, invalidation)
   const fileLinks = createFileLinks(secrets, settings, createFileOrigins(database))
   const rulebook = createRulebook({ database, invalidation, log })
-  const usage = createUsage(database, log, metrics.registry)
+  const usage = createUsage(database, log, metrics.registry, ageClock)
   const outbound = createOutbound(config.outbound)
   const jwts = createJwts((url) => readKeys(outbound.poster, url))
   const tokens = createTokens({ database, jwts, secrets, settings, log, onUse: usage.active })
-  const events = createEvents(database, invalidation, { log, retention: config.eventsRetentionDays * 86_400 })
+  const events = createEvents(database, invalidation, {
+    ...{ log, ageClock, retention: config.eventsRetentionDays * 86_400 },
+  })
   const messages = createMessageWriter({ database, secrets, metrics, events, usage, tracing })
   const jobs = createJobRunner({ connection, log, registry: metrics.registry, tracing })
   // Over many millions of rows, which are there while an endpoint is down, a count takes longer than any list may.
   const figures = database.openReads({ name: 'figures', atOnce: 1, timeoutMs: 60_000 })
   const webhooks = createWebhookDelivery({
-    ...{ config, log, metrics, figures, database, secrets, invalidation, events, jobs, fileLinks },
+    ...{ config, log, metrics, figures, database, ageClock, secrets, invalidation, events, jobs, fileLinks },
     ...{ tracing, poster: outbound.poster },
   })
   const notifications = createNotificationDelivery({
     ...{ config, log, metrics, figures, database, secrets, settings, notificationSettings, policies, events, jobs },
-    ...{ fileLinks },
+    ...{ ageClock, fileLinks },
     ...(options.notificationClock && { now: options.notificationClock }),
     ...(options.notifiesApart && {
       thread: { connection, ownDatabase: options.ownDatabase === true, patienceMs: options.databasePatienceMs },
@@ -175,12 +179,12 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   watchEventLag(metrics.registry, database)
   watchReads(metrics, { list: database.lists, search: search.load })
   const media = createMediaLibrary({
-    ...{ database, log, minFreeBytes: config.mediaMinFreeBytes },
+    ...{ database, ageClock, log, minFreeBytes: config.mediaMinFreeBytes },
     storage: options.mediaStorage ?? createMediaStorage(config, options.mediaDir),
   })
   const dryRuns = createDryRuns({ database, jobs, log, metrics })
   const doctor = createDoctorJob({ database, jobs, log })
-  const personExports = startPersonExports({ database, policies, audit, jobs, log })
+  const personExports = startPersonExports({ database, ageClock, policies, audit, jobs, log })
   const ledger =
     options.dataDir === undefined
       ? undefined
@@ -195,6 +199,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
     log,
     metrics,
     database,
+    ageClock,
     tables,
     monitor,
     secrets,
@@ -238,7 +243,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   await invalidation.start()
   await keyWatch.start()
   const resealing = startResealing({ database, secrets, log, columns: sealedColumns })
-  const stopRetention = keepAuditLogShort(database, secrets, log, config.auditRetentionDays)
+  const stopRetention = keepAuditLogShort({ database, ageClock, secrets, log }, config.auditRetentionDays)
   const stopAuditChain = startAuditChain({ database, secrets, log })
   search.start()
   usage.start()

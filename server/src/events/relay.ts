@@ -1,4 +1,5 @@
 import type { Log } from '../log.ts'
+import type { AgeClock } from '../store/age-clock.ts'
 import { isConnectionFailure, isRetryable } from '../store/connection.ts'
 import type { Database, Transaction } from '../store/database.ts'
 import { createLead } from '../store/lead.ts'
@@ -14,6 +15,7 @@ export type HorizonConsumer = (tx: Transaction, from: number, to: number) => Pro
 
 export interface RelayOptions {
   readonly log: Log
+  readonly ageClock: AgeClock
   /** How long events are kept, in seconds. */
   readonly retention: number
 }
@@ -55,7 +57,7 @@ interface Progress {
   readonly lastId: number
 }
 
-export function createRelay(database: Database, { log, retention }: RelayOptions): Relay {
+export function createRelay(database: Database, { log, ageClock, retention }: RelayOptions): Relay {
   // A step of the horizon is on the disk before anybody sees it: up to there ids of events are given out as cursors, and none of them may
   // be drawn again where the database itself crashes.
   const lead = createLead(database.openChannel('parley relay'), { lock, work: 'relay', log })
@@ -66,7 +68,7 @@ export function createRelay(database: Database, { log, retention }: RelayOptions
   let isAwake = false
   let isIdle = false
   let endPause: (() => void) | undefined
-  let nextRetention = 0
+  let nextRetention = Number.NEGATIVE_INFINITY
 
   const pause = (ms: number) =>
     new Promise<void>((resolve) => {
@@ -97,9 +99,9 @@ export function createRelay(database: Database, { log, retention }: RelayOptions
       })
     }
     // What is new does not wait for all that is old to be deleted.
-    const isDue = Date.now() >= nextRetention
-    const isLeft = isDue && (await deleteOldEvents())
-    if (isDue && !isLeft) nextRetention = Date.now() + retentionEveryMs
+    const isDue = performance.now() >= nextRetention
+    const isLeft = isDue && (await deleteOldEvents(await ageClock.now()))
+    if (isDue && !isLeft) nextRetention = performance.now() + retentionEveryMs
     return isNew || isLeft ? pauseMs.busy : pauseMs.idle
   }
 

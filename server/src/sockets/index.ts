@@ -94,7 +94,7 @@ export function createSockets(context: Context): Sockets {
 
   /** One look at every socket a second, instead of timers of their own. */
   const sweep = () => {
-    const now = Date.now()
+    const now = performance.now()
     const { patienceMs } = unauthenticated
     for (const connection of connections.all()) checkConnection(connection, settings, patienceMs)
     for (const sockets of registry.all()) forgetIdle(sockets, now)
