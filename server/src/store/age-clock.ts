@@ -59,7 +59,7 @@ export function createAgeClock(
   let known: { readonly time: number; readonly seenAt: number } | undefined
   let wasAhead = false
 
-  const tell = (isAhead: boolean, time: number) => {
+  const report = (isAhead: boolean, time: number) => {
     if (isAhead === wasAhead) return
     wasAhead = isAhead
     if (!isAhead) return log.info('the clock can be relied on again: what is too old is removed again')
@@ -75,7 +75,7 @@ export function createAgeClock(
       const [row] = await database.query<{ value: string }>(look, [Math.floor(now()), since])
       const [time = 0, , ahead = 0] = (row?.value ?? '').split(' ').map(Number)
       known = { time, seenAt }
-      tell(ahead > 0, time)
+      report(ahead > 0, time)
       return time
     },
   }
