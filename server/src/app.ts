@@ -213,7 +213,10 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
     policies,
     usage,
     rulebook,
-    judges: [createHookJudge(database, webhooks.hooks), createModerationJudge({ database, rulebook, settings, metrics, log })],
+    judges: [
+      createHookJudge(database, webhooks.hooks),
+      createModerationJudge({ database, rulebook, settings, metrics, log }),
+    ],
     messages,
     groupMarks,
     search,
