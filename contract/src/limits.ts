@@ -201,6 +201,8 @@ export const limits = {
       wordCharacters: 2_000_000,
       /** Every message is compared with each of them. */
       patterns: 200,
+      /** Instructions of those patterns, as they are compiled: `[a-z]{1,50}` has a hundred. */
+      patternInstructions: 20_000,
       sentences: 10_000,
     },
     /** Characters of one prompt of a list (not set by the contract). */

@@ -129,7 +129,10 @@ export function createServices(options: ParleyOptions, ground: Ground) {
     policies,
     usage,
     rulebook,
-    judges: [createHookJudge(database, webhooks.hooks), createModerationJudge({ database, rulebook, settings })],
+    judges: [
+      createHookJudge(database, webhooks.hooks),
+      createModerationJudge({ database, rulebook, settings, metrics, log }),
+    ],
     messages,
     groupMarks,
     search,

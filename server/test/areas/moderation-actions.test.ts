@@ -20,7 +20,7 @@ async function strictWorld(...actions: string[]): Promise<{ world: World; rule: 
       const text = String(content.data.text ?? '')
       return {
         is: 'moderated',
-        outcome: { hits: text.includes('bad') ? [hitOf(rule, 'bad', text)] : [], questions: [], took: 1 },
+        outcome: { hits: text.includes('bad') ? [hitOf(rule, 'bad', text)] : [], questions: [], cut: 0, took: 1 },
       }
     },
   }

@@ -45,6 +45,28 @@ describe('The metrics of the review queue', () => {
   })
 })
 
+describe('A message on which patterns take too long', () => {
+  it('is judged by the others, and counted', async () => {
+    const service = await own.start()
+    const world = await createWorld(service)
+    await createUsers(world, 'alice', 'bob')
+    const large = Array.from({ length: 10 }, (_, index) => `[a-n][^#]{${900 + index}}[r-z]`)
+    const rule = (id: string, value: string[]) => ({
+      ...{ id, name: id, enabled: true, conditions: [{ operand: 'text', category: 'pattern', value }] },
+    })
+    dataOf(await world.post('/moderation/rules', rule('large', large)))
+    dataOf(await world.post('/moderation/rules', rule('small', ['q7{3}q'])))
+    // The Thue-Morse sequence: it repeats nothing, so that nearly each character leads to a state that is not known.
+    const parity = (number: number): number => (number === 0 ? 0 : (number & 1) ^ parity(number >> 1))
+    const hostile = Array.from({ length: 9_000 }, (_, index) => (parity(index) === 0 ? 'a' : 'p')).join('')
+    const statusOf = async (text: string) => (await say(world, 'alice', 'bob', text)).data.moderation.status
+    expect(await statusOf(hostile)).toBe('approved')
+    expect(await statusOf(`${hostile} q777q`)).toBe('disapproved')
+    const metrics = await (await fetch(`${service.url}/metrics`)).text()
+    expect(metrics).toContain(`parley_moderation_patterns_cut_total{app="${world.app.name}"} 20`)
+  })
+})
+
 describe('Figures of moderation', () => {
   it.each([
     ['/v3/moderation/stats', 'moderation_decisions'],

@@ -32,7 +32,7 @@ export const asking = ruleOf({ ruleId: 'asks', name: 'Asks an engine' })
 export function outcomeOf(text: string): Outcome {
   const hits = Object.entries(rules).flatMap(([word, rule]) => (text.includes(word) ? hitOf(rule, word, text) : []))
   const question: Question = { rule: asking, condition: hitOf(asking, '', '').condition, threshold: 50 }
-  return { hits, questions: text.includes('wait') ? [question] : [], took: 1 }
+  return { hits, questions: text.includes('wait') ? [question] : [], cut: 0, took: 1 }
 }
 
 /**

@@ -34,6 +34,14 @@ export function categoryInUse(id: string, rules: readonly string[]): ApiError {
   )
 }
 
+/** 400: every message would be looked through with all of them. */
+export function patternsTooLarge(instructions: number, most: number): ApiError {
+  return new ApiError(
+    'ERR_BAD_REQUEST',
+    `The patterns of this app would have ${instructions} instructions in its lists and rules together, and can have ${most}: \`[a-z]{1,50}\` has a hundred. Use smaller repetitions, or fewer patterns.`,
+  )
+}
+
 export function unknownReason(id: string): ApiError {
   return new ApiError('ERR_REASON_NOT_FOUND', `There is no reason with the id ${id}.`)
 }

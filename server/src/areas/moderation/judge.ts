@@ -1,6 +1,12 @@
+import { LRUCache } from 'lru-cache'
+import { Counter } from 'prom-client'
+import type { App } from '../../chat/identity.ts'
 import { describeForEngine } from '../../chat/moderation/describe.ts'
 import { type Judge, pass } from '../../chat/writing/judges.ts'
 import type { Context } from '../../context.ts'
+
+/** Whoever sends such messages may send many. */
+const logEveryMs = 60_000
 
 /**
  * The judge that asks the rules of moderation of an app, from memory. What they find goes with the message: what becomes of it
@@ -10,7 +16,25 @@ export function createModerationJudge({
   database,
   rulebook,
   settings,
-}: Pick<Context, 'database' | 'rulebook' | 'settings'>): Judge {
+  metrics,
+  log,
+}: Pick<Context, 'database' | 'rulebook' | 'settings' | 'metrics' | 'log'>): Judge {
+  const cuts = new Counter({
+    name: 'parley_moderation_patterns_cut_total',
+    help: 'Texts of messages on which a pattern of a rule took too long, and was not met therefore',
+    labelNames: ['app'],
+    registers: [metrics.registry],
+  })
+  const logged = new LRUCache<number, true>({ max: 1_000, ttl: logEveryMs })
+  const tellOfCut = ({ appId, name }: App, cut: number) => {
+    cuts.inc({ app: name }, cut)
+    if (logged.has(appId)) return
+    logged.set(appId, true)
+    log.warn(
+      { app: appId, patterns: cut },
+      'patterns of moderation rules took too long on a message: they were not met',
+    )
+  }
   return {
     isLocal: true,
     concerns: async (appId) => (await rulebook.of(appId)) !== undefined,
@@ -22,7 +46,9 @@ export function createModerationJudge({
       const message = await describeForEngine(database, draft, rules.asks)
       // Rate and repetition count what is sent, and an edit is no other message.
       const traffic = draft.edits === null ? rules.traffic : undefined
-      return { is: 'moderated', outcome: rules.engine.judge(message, traffic) }
+      const outcome = rules.engine.judge(message, traffic)
+      if (outcome.cut > 0) tellOfCut(draft.app, outcome.cut)
+      return { is: 'moderated', outcome }
     },
   }
 }

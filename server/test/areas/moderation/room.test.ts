@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { dataOf, refusal } from '../../support/chat.ts'
 import { type Answer, createWorld, type World } from '../../support/world.ts'
@@ -56,6 +57,38 @@ describe('terms of the lists and of the rules of an app are counted together:', 
       await world.put(`${rules}/rule`, { exceptions: Array(202).fill('x'.repeat(100)) }),
       '2000000 characters of words',
     )
+  })
+
+  it('instructions of patterns; what an app had before there was a limit can be changed, and made smaller', async () => {
+    const world = await createWorld()
+    const large = (count: number) => Array.from({ length: count }, (_, index) => `x[a-z]{1,${850 + index}}y`)
+    const list = { id: 'list', name: 'list', category: 'pattern', searchTerms: large(6) }
+    dataOf(await world.post(lists, list))
+    const rule = (count: number) => [{ operand: 'text', category: 'pattern', value: large(count) }]
+    const refused = await world.post(rules, { id: 'rule', name: 'R', conditions: rule(6) })
+    expect(refusal(refused)).toBe('400 ERR_BAD_REQUEST')
+    expect(refused.body.error.devMessage).toMatch(/would have 2\d{4} instructions .* can have 20000/)
+    dataOf(await world.post(rules, { id: 'rule', name: 'R', conditions: rule(5) }))
+
+    // From before there was a limit.
+    const { context, app } = world
+    await context.database.run(
+      sql`update moderation_list_revisions set terms = ${JSON.stringify(large(20))}::json, count = 20
+        where app_id = ${app.appId} and list_id = 'list'`,
+    )
+    for (const change of [{ name: 'Another' }, { enabled: false }, { enabled: true }, { conditions: rule(4) }])
+      dataOf(await world.put(`${rules}/rule`, change))
+    dataOf(await world.put(`${lists}/list`, { name: 'Another' }))
+    expect(refusal(await world.put(`${rules}/rule`, { conditions: rule(5) }))).toBe('400 ERR_BAD_REQUEST')
+    expect(refusal(await world.put(`${lists}/list`, { searchTerms: large(21) }))).toBe('400 ERR_BAD_REQUEST')
+    dataOf(await world.put(`${lists}/list`, { searchTerms: large(19) }))
+    expect(dataOf(await world.get(`${rules}/rule`)).conditions[0].value).toHaveLength(4)
+  })
+
+  it('patterns of one rule, before any is compiled', async () => {
+    const world = await createWorld()
+    const conditions = Array.from({ length: 10 }, () => onPatterns(100)[0])
+    expectFull(await world.post(rules, { id: 'rule', name: 'R', conditions }), '200 patterns')
   })
 
   it('by those who write at the same time', async () => {

@@ -1,8 +1,10 @@
 import type { RE2JS } from 're2js'
 import { describe, expect, it } from 'vitest'
+import { compileEngine } from '../../../src/chat/moderation/engine/engine.ts'
 import { PatternScreen } from '../../../src/chat/moderation/engine/pattern-screen.ts'
 import { compilePattern } from '../../../src/chat/moderation/engine/patterns.ts'
 import { requirementOf } from '../../../src/chat/moderation/engine/requirement.ts'
+import type { RuleRevision } from '../../../src/chat/moderation/model.ts'
 
 describe('What a pattern requires', () => {
   it.each([
@@ -126,4 +128,76 @@ function makePattern(random: Random, depth: number): string {
 function makeText(random: Random): string {
   const length = Math.floor(random(12))
   return Array.from({ length }, () => pick(random, Array.from('aabkksSK1177. -|]{}ſKßÉéİ😀\n'))).join('')
+}
+
+describe('What patterns cost a message', () => {
+  const random = createRandom(3)
+  /** Nearly each of its characters leads these patterns to a state that they do not know. */
+  const hostile = Array.from({ length: 9_800 }, () => pick(random, 'abcdnopq')).join('')
+  const large = (count: number) => Array.from({ length: count }, (_, index) => `[a-n][^#]{${900 + index}}[r-z]`)
+
+  it('is limited, for each of them by itself: what another takes is no reason to miss something', async () => {
+    const judge = await judgeOf([...large(10), 'call 0{3}', 'p[0-9]{3}q'])
+    const { cut, hits } = judge(`${hostile} p123q`)
+    expect(cut).toBe(10)
+    expect(hits.map(({ match }) => match?.text)).toEqual(['p123q'])
+  })
+
+  it('begins anew with each message', async () => {
+    const judge = await judgeOf([...large(10), '[a-n][^#]{900}7'])
+    expect(judge(hostile).cut).toBe(10)
+    expect(judge(`a${'-'.repeat(900)}7`)).toMatchObject({ cut: 0, hits: [{ match: { start: 0, end: 902 } }] })
+  })
+
+  it('is no limit for large patterns with a beginning that is rare', async () => {
+    const judge = await judgeOf(large(10).map((pattern, index) => pattern.replace('[a-n]', `weather ${index}`)))
+    const said = 'What the weather is like today, weather 1 or weather 2, nobody has said yet; call 0171 2345678#. '
+    expect(judge(said.repeat(100))).toMatchObject({ cut: 0, hits: [] })
+  })
+
+  it('is no limit for as many patterns as an app can have, in long texts as people write them', async () => {
+    const names = ['cash', 'gift', 'loan', 'coin', 'bonus', 'prize', 'offer', 'credit', 'ticket', 'voucher']
+    const usual = Array.from({ length: 20 }, (_, index) => index).flatMap((number) => [
+      ...names.slice(0, 5).map((name) => `\\b(free|cheap) ${name}s? ${number}\\b`),
+      `[0-9]{3,${10 + number}}[- ][0-9]{3,10}`,
+      `\\+?[0-9][0-9 ().-]{5,${10 + number}}[0-9]x`,
+      `[a-z0-9.]{1,30}@[a-z]{1,${10 + number}}[.]com`,
+      `(whatsapp|telegram)[ .:]{0,3}[0-9]{6,${10 + number}}`,
+      `[a-z]{2,20} [a-z]{2,20} ${names[number % 10]} ${number}`,
+    ])
+    const judge = await judgeOf(usual)
+    const said =
+      'Free things are rare: 12 345, a@b.org, whatsapp me at +49 (171) 23-45. What would a gift be without a bonus? '
+    const { cut, hits } = judge(said.repeat(90))
+    expect([usual.length, cut, hits]).toEqual([200, 0, []])
+  })
+
+  it('leaves no hit out where only its place takes too long to find: that is the whole text then', async () => {
+    const judge = await judgeOf(['z(?:[0-9a-f]{400}|q{300}|7)'])
+    const text = `${'abcdefgh'.repeat(1_200)}z7`
+    expect(judge(text)).toMatchObject({ cut: 0, hits: [{ match: { start: 0, end: text.length } }] })
+    expect(judge(text.slice(-1_000))).toMatchObject({ hits: [{ match: { start: 998, end: 1_000, text: 'z7' } }] })
+  })
+
+  it('is limited for patterns that the text as a whole must meet, too', async () => {
+    const patterns = Array.from({ length: 10 }, (_, index) => `[^#]{1,500}[a-n][^#]{${400 + index}}[r-z]`)
+    const judge = await judgeOf(patterns, 'equals')
+    expect(judge(hostile)).toMatchObject({ cut: 10, hits: [] })
+    expect(judge(`a${'-'.repeat(400)}a${'-'.repeat(401)}z`)).toMatchObject({ cut: 0, hits: [{}] })
+  })
+})
+
+/** What a rule with patterns says of a text, each pattern in a condition of its own. */
+async function judgeOf(patterns: readonly string[], operator: 'contains' | 'equals' = 'contains') {
+  const conditions = patterns.map((pattern, index) => ({
+    ...{ id: index + 1, operand: 'text', category: 'pattern', operator, value: [pattern], isListed: false },
+  }))
+  const shared = { mode: 'on', filters: [], exceptions: [], actions: ['blockMessage'] } as const
+  const rule = { ...shared, ruleId: 'rule', name: 'Rule', revision: 1, conditions }
+  const engine = await compileEngine([rule as RuleRevision], [])
+  const user = { uid: 'alice', name: 'Alice', role: 'default', tags: [], createdAt: 1_700_000_000 }
+  return (text: string) =>
+    engine.judge({
+      ...{ kind: 'user', category: 'message', type: 'text', text, custom: '', files: [], sender: user, receiver: user },
+    })
 }

@@ -17,7 +17,7 @@ import { listIdsOf, type RuleRow } from '../../../chat/moderation/rules.ts'
 import type { Queryable } from '../../../store/database.ts'
 import { type Changing, changing } from '../changing.ts'
 import { categoryInUse, listExists, listInUse, unknownList } from '../errors.ts'
-import { requireRoom } from '../room.ts'
+import { measureRoom, requireRoom } from '../room.ts'
 import { ruleStore } from '../rules/store.ts'
 import { listStore, type WholeList } from './store.ts'
 import { missingTerms, readTerms, type Terms } from './terms.ts'
@@ -48,8 +48,9 @@ export async function makeList(context: Changing, app: App, body: BodyOf<typeof 
     if (shipped === undefined && (await listStore.countOwn(tx, app.appId)) >= listsPerApp) {
       throw appLimitReached(listsPerApp, 'lists of moderation besides the predefined ones')
     }
+    const room = await measureRoom(tx, app)
     await listStore.insert(tx, app.appId, id, text, former)
-    await requireRoom(tx, app)
+    await requireRoom(tx, app, room)
     const details = changesOf(undefined, recorded(text))
     await context.audit.record(tx, app.appId, { action: 'moderation_list_created', type: 'list', target: id, details })
     return requireList(tx, app, id)
@@ -70,8 +71,9 @@ export async function changeList(context: Changing, app: App, id: string, body: 
       if (uses.length > 0) throw categoryInUse(id, uses)
     }
     const text = textOf(context, row, category, body, terms ?? (row.category === category ? row : undefined))
+    const room = await measureRoom(tx, app)
     await listStore.advance(tx, app.appId, former, text)
-    await requireRoom(tx, app)
+    await requireRoom(tx, app, room)
     const changed = await requireList(tx, app, id)
     const details = { revision: changed.revision, ...changesOf(recorded(row), recorded(changed)) }
     await context.audit.record(tx, app.appId, { action: 'moderation_list_updated', type: 'list', target: id, details })

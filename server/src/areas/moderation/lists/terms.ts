@@ -62,8 +62,8 @@ function termsOf(category: ListCategory, sent: string | readonly string[]): stri
   return cutText(category, sent)
 }
 
-/** So many are looked at before others are let in: each is compiled. */
-const portion = 200
+/** So many are looked at before others are let in: each is compiled, which takes long for patterns. */
+const portionOf = (category: ListCategory) => (category === 'pattern' ? 1 : 200)
 const mostFlaws = 20
 
 async function requireSound(category: ListCategory, terms: readonly string[], path: string): Promise<void> {
@@ -71,6 +71,7 @@ async function requireSound(category: ListCategory, terms: readonly string[], pa
   const { words } = limits.moderation.termsPerApp
   if (terms.length > words) throw badRequest([{ path, message: `has more than ${words} terms` }])
   const flaws: ErrorDetail[] = []
+  const portion = portionOf(category)
   for (let at = 0; at < terms.length && flaws.length < mostFlaws; at += portion) {
     const some = terms.slice(at, at + portion)
     const found = category === 'prompt' ? flawsOfPrompts(some) : flawOfTerms(category, some)

@@ -1,13 +1,14 @@
 import { appLimitReached, type BodyOf, badRequest, type createRule, limits, type updateRule } from '@parley/contract'
 import { changesOf } from '../../../chat/audit/changes.ts'
 import type { App } from '../../../chat/identity.ts'
+import { sizeOfPatterns } from '../../../chat/moderation/engine/patterns.ts'
 import { predefinedRules } from '../../../chat/moderation/predefined.ts'
-import { listIdsOf, type RuleRow, type RuleText } from '../../../chat/moderation/rules.ts'
+import { listIdsOf, type RuleRow, type RuleText, textsOf } from '../../../chat/moderation/rules.ts'
 import type { Transaction } from '../../../store/database.ts'
 import { type Changing, changing } from '../changing.ts'
 import { ruleExists, unknownRule } from '../errors.ts'
 import { listStore } from '../lists/store.ts'
-import { requireRoom } from '../room.ts'
+import { measureRoom, requireRoom } from '../room.ts'
 import { flawsOfConditions, flawsOfReferences, numberConditions } from './conditions.ts'
 import { missingEngines } from './engines.ts'
 import { flawsOfFilters } from './filters.ts'
@@ -22,7 +23,9 @@ type Change = BodyOf<typeof updateRule>
 export async function makeRule(context: Changing, app: App, body: BodyOf<typeof createRule>): Promise<RuleRow> {
   const { id } = body
   const base = Object.hasOwn(predefinedRules, id) ? predefinedRules[id] : undefined
+  await inspectPatterns(body)
   return changing(context, app, async (tx) => {
+    const room = await measureRoom(tx, app)
     const former = await ruleStore.readFormer(tx, app.appId, id)
     if (former?.row.active === true) throw ruleExists(id)
     const text = textOf(base, body, base === undefined ? 'on' : 'off')
@@ -33,7 +36,7 @@ export async function makeRule(context: Changing, app: App, body: BodyOf<typeof 
     }
     await keepLists(tx, app, text)
     await ruleStore.insert(tx, app.appId, id, text, former)
-    await requireRoom(tx, app)
+    await requireRoom(tx, app, room)
     const details = changesOf(undefined, text)
     await context.audit.record(tx, app.appId, { action: 'moderation_rule_created', type: 'rule', target: id, details })
     return requireRule(tx, app, id)
@@ -42,19 +45,29 @@ export async function makeRule(context: Changing, app: App, body: BodyOf<typeof 
 
 /** Gives a rule another revision. @throws 404 `ERR_RULE_NOT_FOUND`; 400 naming what is wrong */
 export async function changeRule(context: Changing, app: App, id: string, body: Change): Promise<RuleRow> {
+  await inspectPatterns(body)
   return changing(context, app, async (tx) => {
     const former = await ruleStore.readFormer(tx, app.appId, id)
     if (former?.row.active !== true) throw unknownRule(id)
+    const room = await measureRoom(tx, app)
     const text = textOf(former.row, body, former.row.mode)
     await requireSound(context, tx, app, text, body)
     await keepLists(tx, app, text)
     await ruleStore.advance(tx, app.appId, former, text)
-    await requireRoom(tx, app)
+    await requireRoom(tx, app, room)
     const row = await requireRule(tx, app, id)
     const details = { revision: row.revision, ...changesOf(recorded(former.row), recorded(row)) }
     await context.audit.record(tx, app.appId, { action: 'moderation_rule_updated', type: 'rule', target: id, details })
     return row
   })
+}
+
+/** Compiles the patterns of a request while nobody waits for that, and lets others have their turn. */
+async function inspectPatterns({ conditions = [] }: Change): Promise<void> {
+  const patterns = conditions.flatMap(({ category, value }) => (category === 'pattern' ? textsOf(value) : []))
+  const most = limits.moderation.termsPerApp.patterns
+  if (patterns.length > most) throw appLimitReached(most, 'patterns in its lists and rules together')
+  await sizeOfPatterns(patterns.filter(({ length }) => length <= limits.moderation.patternLength))
 }
 
 /** Removes a rule; its revisions stay, since decisions name them. @throws 404 `ERR_RULE_NOT_FOUND` */

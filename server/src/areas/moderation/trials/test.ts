@@ -1,3 +1,4 @@
+import { setImmediate as otherWork } from 'node:timers/promises'
 import type { AnswerOf, BodyOf, testRule } from '@parley/contract'
 import { badRequest } from '@parley/contract'
 import { requireGroup } from '../../../chat/groups/access.ts'
@@ -27,15 +28,18 @@ export async function tryTexts(context: Context, app: App, ruleId: string, body:
   const rule = revisionOf(row)
   const lists = await readListsOf(database, app.appId, [row], (id) => listStore.read(database, app.appId, id))
   const engine = await compileAlone(between === undefined ? { ...rule, filters: [] } : rule, lists)
-  const results = body.texts.map((said) => {
+  const results: Result['results'][number][] = []
+  for (const said of body.texts) {
     const texts = body.operand === 'custom' ? { text: '', custom: said } : { text: said, custom: '' }
     const { hits, questions } = engine.judge({ ...(between ?? nobody), ...texts })
-    return {
+    results.push({
       isHit: hits.length > 0,
       hits: hits.map((hit) => showHit(app, hit)),
       questions: questions.map(showQuestion),
-    }
-  })
+    })
+    // There may be a hundred, and patterns may take a while on each.
+    await otherWork()
+  }
   return { revisionId: revisionId(app, row), results }
 
   function showQuestion({ condition, label, list }: Question) {

@@ -69,7 +69,7 @@ export async function compileEngine(rules: readonly RuleRevision[], lists: reado
   )
   const compiled: CompiledRule[] = []
   for (const rule of rules) if (rule.mode !== 'off') compiled.push(await compileRule(rule, matters, patterns))
-  const tools = { screen: patterns.screen(), room }
+  const tools = { screen: patterns.screen(), budget: patterns.budget(), room }
   return {
     asksPeople: compiled.some(({ rule }) => rule.filters.length > 0),
     bytes: [...matters.values()].flatMap(buffersOf).reduce((sum, { byteLength }) => sum + byteLength, 0),
@@ -144,6 +144,7 @@ function judge(
 ): Outcome {
   const began = performance.now()
   tools.room.clear()
+  tools.budget.renew()
   const views = [new View('text', message.text, tools), new View('custom', message.custom, tools)]
   const hits: Hit[] = []
   const questions: Question[] = []
@@ -161,7 +162,8 @@ function judge(
       questions.push(...asked.filter((question) => concerns(question, message)))
   }
   const isStopped = hits.some(({ rule }) => rule.mode === 'on' && rule.actions.some(stops))
-  return { hits, questions: isStopped ? [] : questions, took: Math.round(1000 * (performance.now() - began)) }
+  const { cut } = tools.budget
+  return { hits, questions: isStopped ? [] : questions, cut, took: Math.round(1000 * (performance.now() - began)) }
 }
 
 /** The text without what a rule excepts: blanks stand there, so that places stay. */

@@ -1,5 +1,7 @@
 import { setImmediate as otherWork } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
 import { RE2JS, RE2JSException } from 're2js'
+import { canFindPlace, countPlace, meter, PatternBudget } from './pattern-budget.ts'
 import { PatternScreen } from './pattern-screen.ts'
 import { type Requirement, requirementOf } from './requirement.ts'
 import type { Span } from './words.ts'
@@ -24,6 +26,7 @@ export function compilePattern(source: string): RE2JS {
   const { dfa } = pattern.re2()
   dfa.stateBudget = Math.min(dfa.stateBudget, memory)
   dfa.memBudget = Math.min(dfa.memBudget, memory)
+  meter(pattern)
   return pattern
 }
 
@@ -34,6 +37,7 @@ const turnMs = 5
 export class PatternCompiler {
   readonly #known = new Map<string, Pattern>()
   readonly #requirements: Requirement[] = []
+  readonly #sizes: number[] = []
   #turnEnds = performance.now() + turnMs
 
   async compile(sources: readonly string[]): Promise<Pattern[]> {
@@ -53,28 +57,64 @@ export class PatternCompiler {
     return new PatternScreen(this.#requirements)
   }
 
+  /** What the patterns compiled so far may cost a message. */
+  budget(): PatternBudget {
+    return new PatternBudget(this.#sizes)
+  }
+
   #add(source: string): Pattern {
     const pattern = { number: this.#requirements.length, expression: compilePattern(source) }
     this.#requirements.push(requirementOf(source))
+    this.#sizes.push(pattern.expression.programSize())
     this.#known.set(source, pattern)
     return pattern
   }
 }
 
-/** Why a pattern is refused, as the end of a sentence; undefined where it is not. */
-export function flawOfPattern(source: string): string | undefined {
-  if (source === '') return 'it is empty'
-  const unbounded = flawOfQuantifiers(source)
-  if (unbounded !== undefined) return unbounded
+interface Inspected {
+  readonly flaw?: string
+  /** Instructions; 0 where it cannot be used. */
+  readonly size: number
+}
+
+/** Those looked at last: a large pattern takes tens of milliseconds to compile. */
+const inspected = new LRUCache<string, Inspected>({ max: 2_000 })
+
+function inspect(source: string): Inspected {
+  const known = inspected.get(source)
+  if (known !== undefined) return known
+  const found = inspectAnew(source)
+  inspected.set(source, found)
+  return found
+}
+
+function inspectAnew(source: string): Inspected {
+  const flaw = source === '' ? 'it is empty' : flawOfQuantifiers(source)
+  if (flaw !== undefined) return { flaw, size: 0 }
   try {
     const pattern = compilePattern(source)
-    if (pattern.programSize() > largestProgram) return 'it is too large: use smaller repetitions'
-    if (pattern.test('')) return 'it is met by an empty text'
-    return undefined
+    const size = pattern.programSize()
+    if (size > largestProgram) return { flaw: 'it is too large: use smaller repetitions', size: 0 }
+    return pattern.test('') ? { flaw: 'it is met by an empty text', size: 0 } : { size }
   } catch (error) {
-    if (error instanceof RE2JSException) return `it is no valid pattern: ${error.message}`
+    if (error instanceof RE2JSException) return { flaw: `it is no valid pattern: ${error.message}`, size: 0 }
     throw error
   }
+}
+
+/** Why a pattern is refused, as the end of a sentence; undefined where it is not. */
+export function flawOfPattern(source: string): string | undefined {
+  return inspect(source).flaw
+}
+
+/** Instructions of patterns together. Lets others have their turn meanwhile; each is known afterwards. */
+export async function sizeOfPatterns(sources: readonly string[]): Promise<number> {
+  let sum = 0
+  for (const source of sources) {
+    if (!inspected.has(source)) await otherWork()
+    sum += inspect(source).size
+  }
+  return sum
 }
 
 interface Group {
@@ -135,11 +175,15 @@ function endOfClass(source: string, at: number): number {
   return end
 }
 
-/** Where a pattern is first met. */
+/** Where a pattern is first met; the whole text, where it takes too long to find out. */
 export function findPattern({ expression }: Pattern, text: string): Span | undefined {
   if (!expression.test(text)) return undefined
+  if (!canFindPlace(expression, text.length)) return { start: 0, end: text.length }
   const matcher = expression.matcher(text)
-  return matcher.find() ? { start: matcher.start(), end: matcher.end() } : undefined
+  if (!matcher.find()) return undefined
+  const span = { start: matcher.start(), end: matcher.end() }
+  countPlace(expression, span.end)
+  return span
 }
 
 /** Whether a pattern is met by a text as a whole. */

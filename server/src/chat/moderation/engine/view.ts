@@ -1,5 +1,6 @@
 import { foldText } from './fold.ts'
 import type { FoldedText, FoldingRoom } from './folded.ts'
+import type { PatternBudget } from './pattern-budget.ts'
 import type { PatternScreen } from './pattern-screen.ts'
 import { findPattern, isPattern, type Pattern } from './patterns.ts'
 import { type PlainText, plainOf } from './plain.ts'
@@ -9,6 +10,8 @@ import { findWord, type Span, type WordList } from './words.ts'
 export interface Tools {
   /** Of the patterns that they may be asked about. */
   readonly screen: PatternScreen
+  /** Of what those patterns may cost. */
+  readonly budget: PatternBudget
   /** It is used again for the next message: views do not outlive theirs. */
   readonly room: FoldingRoom
 }
@@ -52,16 +55,20 @@ export class View {
 
   /** Whether a pattern is met by the text as a whole. */
   isPattern(pattern: Pattern): boolean {
-    if (this.#own.mayMeet(pattern) && isPattern(pattern, this.text)) return true
+    const { budget } = this.#tools
+    const isMet = (text: string) => budget.run(pattern, text, () => isPattern(pattern, text)) === true
+    if (this.#own.mayMeet(pattern) && isMet(this.text)) return true
     const plain = this.#plainText
-    return plain?.screened.mayMeet(pattern) === true && isPattern(pattern, plain.of.text)
+    return plain?.screened.mayMeet(pattern) === true && isMet(plain.of.text)
   }
 
   #findPattern(pattern: Pattern): Span | undefined {
-    const span = this.#own.mayMeet(pattern) ? findPattern(pattern, this.text) : undefined
+    const { budget } = this.#tools
+    const find = (text: string) => budget.run(pattern, text, () => findPattern(pattern, text))
+    const span = this.#own.mayMeet(pattern) ? find(this.text) : undefined
     const plain = this.#plainText
     if (span !== undefined || plain === null || !plain.screened.mayMeet(pattern)) return span
-    const found = findPattern(pattern, plain.of.text)
+    const found = find(plain.of.text)
     return found && plain.of.toOriginal(found)
   }
 
