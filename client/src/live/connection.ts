@@ -37,7 +37,6 @@ export interface ConnectionParts {
 const unhurried = 30
 /** No code of a close: nothing was heard for too long, or the connection could not be made. */
 const silence = 1006
-const closeOfAnswer: Readonly<Record<string, number>> = { '401': 4401, '429': 4429 }
 
 /** One socket that is kept open: heartbeat, waiting before another try, and a reaction to each way in which it ends. */
 export function createConnection(parts: ConnectionParts): Connection {
@@ -69,7 +68,6 @@ export function createConnection(parts: ConnectionParts): Connection {
     socket = undefined
     if (old === undefined) return
     old.onopen = old.onmessage = old.onclose = null
-    old.onerror = () => {}
     try {
       old.close()
     } catch {
@@ -79,7 +77,7 @@ export function createConnection(parts: ConnectionParts): Connection {
 
   const stop = (reason: StopReason, error?: unknown) => {
     drop()
-    become({ status: 'stopped', reason, ...(error !== undefined && { error }) })
+    become({ status: 'stopped', reason, error })
   }
 
   const wait = (ms: number, closeCode?: number) => {
@@ -207,11 +205,10 @@ export function createConnection(parts: ConnectionParts): Connection {
         return
       }
       refusal = Object.assign(new Error(status), { code: status })
-      const closeCode = closeOfAnswer[code]
       if (code === '400') stop('refused', refusal)
-      else if (closeCode !== undefined) lose(closeCode, refusal)
       // Whether the app is paused or the service busy is said by the close that follows.
-      else expectWithin(pingTimeout)
+      else if (code === '503') expectWithin(pingTimeout)
+      else lose(4000 + Number(code), refusal)
     }
   }
 
@@ -242,4 +239,4 @@ export function createConnection(parts: ConnectionParts): Connection {
   }
 }
 
-const noSocket = 'there is no WebSocket here: pass the option WebSocket, such as that of the package ws'
+const noSocket = 'there is no WebSocket here: pass the option WebSocket'

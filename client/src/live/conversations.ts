@@ -118,7 +118,7 @@ export function createConversations(parts: ConversationsParts): Conversations {
     const limit = bottom
     const within = !hasMore || limit === undefined ? keys : keys.filter(([, row]) => before(row, limit) <= 0)
     const conversations = within.map(([key]) => summarise(key) as ConversationSummary)
-    return { conversations, hasMore, isLoading, isLoaded, ...(error !== undefined && { error }) }
+    return { conversations, hasMore, isLoading, isLoaded, error }
   })
   const changed = (key?: PeerKey) => {
     list.changed()
