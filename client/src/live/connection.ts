@@ -82,7 +82,7 @@ export function createConnection(parts: ConnectionParts): Connection {
 
   const wait = (ms: number, closeCode?: number) => {
     become({ status: 'waiting', retryAt: now() + ms, ...(closeCode !== undefined && { closeCode }) })
-    timer = later(open, ms)
+    timer = later(() => void open(), ms)
   }
 
   /** The connection has ended, or could not be made. */
@@ -93,29 +93,8 @@ export function createConnection(parts: ConnectionParts): Connection {
     if (reaction === 'later') attempts = Math.max(attempts, unhurried)
     if (reaction === 'stop') stop('replaced')
     else if (mustWait) wait(nextMinute(), closeCode)
-    else if (reaction === 'renew') void renew(error)
+    else if (reaction === 'renew') void open(true, error)
     else wait(Math.max(backoffOf(attempts++, backoff), retryAfterOf(error)), closeCode)
-  }
-
-  const renew = async (error: unknown) => {
-    if (hasRenewed) {
-      stop('loggedOut', error)
-      return
-    }
-    hasRenewed = true
-    become({ status: 'connecting' })
-    run = createStop()
-    const { signal } = run
-    try {
-      const isRenewed = await port.renewToken(token)
-      if (signal.aborted) return
-      if (isRenewed) void open()
-      else stop('loggedOut', error)
-    } catch (failure) {
-      if (signal.aborted) return
-      if (statusOf(failure) === 401) stop('loggedOut', failure)
-      else fail(failure)
-    }
   }
 
   const fail = (error: unknown) => {
@@ -140,7 +119,8 @@ export function createConnection(parts: ConnectionParts): Connection {
     timer = later(beat, pingInterval)
   }
 
-  const open = async () => {
+  /** @param isRefused whether another token than the last one is needed, and why */
+  const open = async (isRefused = false, refused?: unknown) => {
     cancel(timer)
     run.abort()
     run = createStop()
@@ -148,22 +128,24 @@ export function createConnection(parts: ConnectionParts): Connection {
     become({ status: 'connecting' })
     try {
       token = await port.token()
+      if (isRefused) {
+        // Where the one that was asked for last is refused, too, asking once more is of no use.
+        const isAgain = hasRenewed
+        hasRenewed = true
+        if ((isAgain || !(await port.renewToken(token))) && !signal.aborted) return stop('loggedOut', refused)
+      }
     } catch (error) {
       if (!signal.aborted) fail(error)
       return
     }
     if (signal.aborted) return
     const Socket = options.WebSocket ?? here.WebSocket
-    if (Socket === undefined) {
-      stop('refused', new Error(noSocket))
-      return
-    }
     let own: WebSocketLike
     try {
       own = new Socket(`${port.url.replace(/^http/, 'ws')}/`)
+      if (Socket === undefined) throw new Error(noSocket)
     } catch (error) {
-      stop('refused', error)
-      return
+      return stop('refused', error)
     }
     socket = own
     let isIn = false

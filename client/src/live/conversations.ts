@@ -115,8 +115,7 @@ export function createConversations(parts: ConversationsParts): Conversations {
   const summaries = createViews(cell, summarise)
   const list = cell<ConversationsSnapshot>(() => {
     const keys = [...rows].sort(([, a], [, b]) => before(a, b))
-    const limit = bottom
-    const within = !hasMore || limit === undefined ? keys : keys.filter(([, row]) => before(row, limit) <= 0)
+    const within = hasMore ? keys.filter(([, row]) => bottom === undefined || before(row, bottom) <= 0) : keys
     const conversations = within.map(([key]) => summarise(key) as ConversationSummary)
     return { conversations, hasMore, isLoading, isLoaded, error }
   })
@@ -158,7 +157,7 @@ export function createConversations(parts: ConversationsParts): Conversations {
     }
   }
 
-  const readPage = async (page: number, perPage: number, signal: Signal | undefined) =>
+  const readPage = (page: number, perPage: number, signal: Signal | undefined) =>
     port.call<Listed<Conversation>>('GET', '/conversations', { query: { page, perPage }, signal })
 
   const remove = (key: PeerKey) => {
@@ -268,7 +267,7 @@ export function createConversations(parts: ConversationsParts): Conversations {
       if (row === undefined) ask(key)
       else if (compare(message, row.place) > 0) {
         const conversation = { ...row.conversation, lastMessage: message }
-        rows.set(key, { conversation, place: message, rank: row.rank, readAt: Number.NEGATIVE_INFINITY })
+        rows.set(key, { conversation, place: message, rank: row.rank, readAt: -freshMs })
       }
       changed(key)
     },

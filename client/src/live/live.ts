@@ -89,8 +89,8 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
   const sync = createSync({ ...stores, feed, outbox, handle: events.handle })
   const lists = createLists({ ...stores, isOpen, receipts, outbox })
 
-  let isRunning = false
-  let forgetPage = () => {}
+  /** There while it runs. */
+  let forgetPage: (() => void) | undefined
   return {
     connection: connection.state,
     me: session.me,
@@ -98,8 +98,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     unread: total,
     outbox: pending,
     connect() {
-      if (!isRunning) {
-        isRunning = true
+      if (forgetPage === undefined) {
         retries.start()
         forgetPage = listenToPage(() => {
           connection.wake()
@@ -112,8 +111,8 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
       connection.connect()
     },
     close() {
-      isRunning = false
-      forgetPage()
+      forgetPage?.()
+      forgetPage = undefined
       retries.stop()
       connection.close()
       outbox.stop()

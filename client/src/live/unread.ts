@@ -80,11 +80,10 @@ export function createUnread(): Unread {
       } else if (countable.includes(message.category) && message.deletedAt === undefined) {
         count.ids.add(id)
         if (count.ids.size > mostIds) {
-          const kept = [...count.ids].sort((a, b) => a - b)
-          const counted = kept.splice(0, mostIds / 2)
-          count.base += counted.length
-          count.upTo = counted.at(-1) as number
-          count.ids = new Set(kept)
+          const first = count.ids.values().next().value as number
+          count.ids.delete(first)
+          count.base++
+          count.upTo = Math.max(count.upTo, first)
         }
       }
     },
