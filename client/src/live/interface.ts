@@ -29,7 +29,7 @@ export type ConnectionState =
   | { readonly status: 'stopped'; readonly reason: StopReason; readonly error?: unknown }
 
 /**
- * - `loggedOut`: the token is not valid, and the product's callback gave no other that is.
+ * - `loggedOut`: the token is not valid, and the product's callback gave no other that is, or one of another user.
  * - `replaced`: this user has opened too many newer sockets (4409).
  * - `refused`: the service does not take this client's login for another reason, see `error`.
  */
