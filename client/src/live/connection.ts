@@ -81,6 +81,7 @@ export function createConnection(parts: ConnectionParts): Connection {
   }
 
   const wait = (ms: number, closeCode?: number) => {
+    hasRenewed = false
     become({ status: 'waiting', retryAt: now() + ms, ...(closeCode !== undefined && { closeCode }) })
     timer = later(() => void open(), ms)
   }
@@ -127,13 +128,13 @@ export function createConnection(parts: ConnectionParts): Connection {
     const { signal } = run
     become({ status: 'connecting' })
     try {
-      token = await port.token()
       if (isRefused) {
         // Where the one that was asked for last is refused, too, asking once more is of no use.
         const isAgain = hasRenewed
         hasRenewed = true
         if ((isAgain || !(await port.renewToken(token))) && !signal.aborted) return stop('loggedOut', refused)
       }
+      token = await port.token()
     } catch (error) {
       if (!signal.aborted) fail(error)
       return
@@ -142,8 +143,8 @@ export function createConnection(parts: ConnectionParts): Connection {
     const Socket = options.WebSocket ?? here.WebSocket
     let own: WebSocketLike
     try {
-      own = new Socket(`${port.url.replace(/^http/, 'ws')}/`)
       if (Socket === undefined) throw new Error(noSocket)
+      own = new Socket(`${port.url.replace(/^http/, 'ws')}/`)
     } catch (error) {
       return stop('refused', error)
     }
@@ -152,7 +153,10 @@ export function createConnection(parts: ConnectionParts): Connection {
     let refusal: unknown
     expectWithin(pingTimeout)
     own.onerror = () => {}
-    own.onclose = ({ code }) => lose(code, refusal)
+    own.onclose = ({ code }) => {
+      if (isIn) hasRenewed = false
+      lose(code, refusal)
+    }
     own.onopen = () => {
       const { deviceId, appId } = port
       const body = { auth: token, deviceId, presenceSubscription: options.presence ?? 'ALL_USERS' }
@@ -177,7 +181,6 @@ export function createConnection(parts: ConnectionParts): Connection {
           () => {
             if (signal.aborted) return
             attempts = 0
-            hasRenewed = false
             become({ status: 'live' })
           },
           (error: unknown) => {

@@ -71,3 +71,22 @@ it('who is logged in is shown as they are now after each connection', async () =
   await whenLive(alice)
   expect(alice.me.getSnapshot()?.name).toBe('Alice B.')
 })
+
+it('a renewed token that ends before the client was live again is renewed again', async () => {
+  const world = await chatWorld('alice')
+  const line = await network(world.url)
+  const tokens = [await tokenOf(world, 'alice'), await tokenOf(world, 'alice'), await tokenOf(world, 'alice')]
+  let asked = 0
+  const authToken = async () => {
+    // The line goes away with the second one.
+    if (asked === 1) line.cut()
+    return tokens[asked++] ?? Promise.reject(new ParleyError(401, undefined))
+  }
+  const alice = await join(world, 'alice', { url: line.url, authToken })
+  dataOf(await world.delete(`/users/alice/auth_tokens/${tokens[0]}`))
+  await until(() => asked === 2 && statusOf(alice) === 'waiting')
+  dataOf(await world.delete(`/users/alice/auth_tokens/${tokens[1]}`))
+  line.heal()
+  await until(() => asked === 3)
+  await whenLive(alice)
+})
