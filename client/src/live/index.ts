@@ -13,7 +13,7 @@ export type LiveClient = UserClient & { readonly live: Live }
 
 /**
  * A client for front ends that keeps up to date what its user sees: `parley.live.connect()`, then
- * `parley.live.openConversation({ uid: 'bob' })`. It has all calls of `createUserClient` as well.
+ * `parley.live.openConversation({ uid: 'bob' })`. It has all calls of `createUserClient` as well; what they do is shown, too.
  */
 export function createLiveClient(options: UserOptions & LiveOptions): LiveClient {
   const newId = idsOf(options)
@@ -32,11 +32,12 @@ export function createLiveClient(options: UserOptions & LiveOptions): LiveClient
       throw error instanceof ParleyError ? error : new ConnectionError('authToken gave no token', { cause: error })
     }
   })
+  // What a call of the product does is not known here, so this device has to hear of it as all others.
+  const call = createCall(createTransport(options, { headers, renew }), newId)
   const send = createTransport(options, {
     headers: async () => ({ ...(await headers()), resource: deviceId }),
     renew,
   })
-  const call = createCall(send, newId)
   const port: Port = {
     url: options.url.replace(/\/+$/, ''),
     appId: options.appId,

@@ -90,3 +90,28 @@ it('a renewed token that ends before the client was live again is renewed again'
   await until(() => asked === 3)
   await whenLive(alice)
 })
+
+it('what the product asks for by itself is shown by its own client, too', async () => {
+  const world = await chatWorld('alice', 'bob')
+  const client = createLiveClient({
+    url: world.url,
+    appId: world.app.name,
+    authToken: await tokenOf(world, 'alice'),
+    WebSocket: Socket,
+  })
+  const live = keep(client.live)
+  live.connect()
+  await whenLive(live)
+  const chat = live.openConversation({ uid: 'bob' })
+  onEnd(() => chat.close())
+  await until(() => chat.getSnapshot().isLoaded)
+  const one = await client.messages.send({ receiver: 'bob', receiverType: 'user', data: { text: 'one' } })
+  await say(world, 'bob', 'alice', 'two')
+  await until(() => textsOf(chat).join() === 'one,two')
+  await client.messages.edit({ messageId: one.id, data: { text: 'ONE' } })
+  await client.messages.reactions.add({ messageId: one.id, reaction: 'x' })
+  await soon(() =>
+    expect(chat.getSnapshot().messages[0]).toMatchObject({ data: { text: 'ONE' }, reactions: [{ reaction: 'x' }] }),
+  )
+  expect(chat.getSnapshot().messages).toHaveLength(2)
+})
