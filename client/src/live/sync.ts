@@ -68,7 +68,7 @@ export function createSync(parts: SyncParts): Sync {
       throw error
     }
     await asker.hurry()
-    await conversations.reload(signal)
+    await conversations.reload(signal).catch(passable)
     await eachOf(openMembers.values(), (list) => list.reload(signal).catch(passable))
   }
 
@@ -80,6 +80,7 @@ export function createSync(parts: SyncParts): Sync {
     async resync(signal) {
       waiting = []
       typing.clear()
+      presences.forget()
       const failed = screens.all().filter(({ timeline }) => timeline.progress().failed !== undefined)
       await session.logIn(signal)
       if (signal.aborted) throw signal.reason
@@ -87,7 +88,7 @@ export function createSync(parts: SyncParts): Sync {
       const missed = await feed.read(signal)
       for (const frame of missed ?? []) handle(frame, true)
       await reload(signal, missed === undefined)
-      await presences.reload(signal)
+      await presences.reload(signal).catch(passable)
       if (signal.aborted) throw signal.reason
       feed.keep()
       const frames = waiting
