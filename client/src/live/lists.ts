@@ -93,7 +93,7 @@ export function createLists(parts: ListsParts): Lists {
           ofParent,
           key,
           null,
-          async (_query, signal) => ({ data: [await readMessage(port, parentId, signal)] }),
+          async (_query, signal) => ({ data: [await readMessage(port, key, parentId, signal)] }),
           (own) => shownIn(own)[0],
         )
         return { ...list, parentId, parent: view }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { dataOf, say } from '../../../server/test/support/chat.ts'
-import { until } from '../../../server/test/support/until.ts'
+import { createGroup, dataOf, say } from '../../../server/test/support/chat.ts'
+import { soon, until } from '../../../server/test/support/until.ts'
 import type { World } from '../../../server/test/support/world.ts'
 import { whenLive } from './support/people.ts'
 import { textsOf, useRoom } from './support/room.ts'
@@ -45,6 +45,38 @@ describe('a role that', () => {
       })
     })
   }
+
+  it('reads no single message sees what becomes of those that it lists', async () => {
+    const world = await chatWorld('alice', 'bob')
+    await createGroup(world, 'team', 'bob', { participants: ['alice'] })
+    await denied(world, 'getMessageDetails')
+    const first = await say(world, 'bob', 'alice', 'first')
+    const second = await say(world, 'bob', 'alice', 'second')
+    const reply = (text: string) => ({ receiver: 'alice', receiverType: 'user', data: { text } })
+    dataOf(await world.post(`/messages/${second.id}/thread`, reply('early'), { as: 'bob' }))
+    const line = await network(world.url)
+    const alice = await join(world, 'alice', { url: line.url })
+    const chat = alice.openConversation({ uid: 'bob' })
+    const thread = alice.openThread({ uid: 'bob' }, second.id)
+    await until(() => thread.parent.getSnapshot()?.replyCount === 1)
+    line.cut()
+    await until(() => alice.connection.getSnapshot().status === 'waiting')
+    for (const { id } of [first, second]) {
+      dataOf(await world.post(`/messages/${id}/reactions/x`, {}, { as: 'bob' }))
+    }
+    dataOf(await world.post(`/messages/${second.id}/thread`, reply('late'), { as: 'bob' }))
+    line.heal()
+    await whenLive(alice)
+    await soon(() =>
+      expect(chat.getSnapshot().messages).toMatchObject([
+        { id: first.id, reactions: [{ reaction: 'x', count: 1 }] },
+        { id: second.id, reactions: [{ reaction: 'x', count: 1 }], replyCount: 2 },
+      ]),
+    )
+    dataOf(await world.delete(`/messages/${first.id}`, { permanent: true }, { as: 'bob' }))
+    await until(() => textsOf(chat).join() === 'second')
+    expect(thread.parent.getSnapshot()?.id).toBe(second.id)
+  })
 })
 
 it('a user who was deactivated while the client was away is there no more', async () => {
