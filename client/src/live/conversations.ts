@@ -43,6 +43,7 @@ export interface ConversationsParts {
   shown(message: Message): ShownMessage
   readonly insist: Insist
   onRow(row: Conversation): void
+  countChanged(key?: PeerKey): void
 }
 
 interface Row {
@@ -72,7 +73,7 @@ export function keyOfConversation({ conversationType, conversationWith }: Conver
 }
 
 export function createConversations(parts: ConversationsParts): Conversations {
-  const { port, cell, unread, pageSize, insist, onRow } = parts
+  const { port, cell, unread, pageSize, insist, onRow, countChanged } = parts
   const rows = new Map<PeerKey, Row>()
   /** The newest message that came in each conversation while something is being read. */
   const newest = new Map<PeerKey, Message>()
@@ -162,7 +163,8 @@ export function createConversations(parts: ConversationsParts): Conversations {
 
   const remove = (key: PeerKey) => {
     unread.forget(key)
-    if (rows.delete(key)) changed(key)
+    rows.delete(key)
+    countChanged(key)
   }
 
   const { ask, touch, due, drop } = createAsker((key, isCurrent) =>
@@ -182,7 +184,7 @@ export function createConversations(parts: ConversationsParts): Conversations {
         await insist(reload)
       } else {
         set(found.data, rows.get(key)?.rank)
-        changed(key)
+        countChanged(key)
       }
     }),
   )
@@ -230,7 +232,7 @@ export function createConversations(parts: ConversationsParts): Conversations {
       throw failure
     } finally {
       isLoading = false
-      changed()
+      countChanged()
     }
   }
 

@@ -33,7 +33,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
   const session = createSession(cell, port)
   const unread = createUnread()
   const total = cell(() => unread.total)
-  const countChanged = (key: PeerKey) => {
+  const countChanged = (key?: PeerKey) => {
     conversations.changed(key)
     total.changed()
   }
@@ -64,7 +64,6 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     ...base,
     shown: changes.shown,
     onRow(row) {
-      total.changed()
       presences.learn(row.conversationWith as Partial<User>)
       const { lastMessage } = row
       if (lastMessage === undefined) return

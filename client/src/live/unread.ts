@@ -90,10 +90,11 @@ export function createUnread(): Unread {
     read(key, upTo) {
       const count = countOf(key)
       if (count.expected <= upTo) count.expected = 0
-      if (upTo < count.upTo) return count.base === 0
+      // Of what was counted, the service alone knows what is left; without an end, that may be any of it.
+      if (count.base > 0 && (upTo < count.upTo || count.upTo === 0)) return false
       count.base = 0
-      count.upTo = upTo
-      count.ids = above(count.ids, upTo)
+      count.upTo = Math.max(count.upTo, upTo)
+      count.ids = above(count.ids, count.upTo)
       return true
     },
     expectRead(key, upTo) {
