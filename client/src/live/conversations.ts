@@ -26,6 +26,10 @@ export interface Conversations extends ConversationList {
   react(key: PeerKey, id: string, isMissed: boolean, change: (message: Message) => Message): void
   /** Something happened of which only the service knows what it means here. */
   ask(key: PeerKey): void
+  /** Asks for it where it is not known. */
+  learn(key: PeerKey): void
+  /** Asks now what would be asked in a moment. */
+  hurry(): Promise<void>
   /** The user has read there: what is being read at the moment may not count that yet. */
   outdate(key: PeerKey): void
   /** Reads the list and all counts again. */
@@ -39,11 +43,11 @@ export interface ConversationsParts {
   readonly cell: CreateCell
   readonly unread: Unread
   readonly pageSize: number
+  countChanged(key?: PeerKey): void
   /** A confirmed message with changes of this client. */
   shown(message: Message): ShownMessage
   readonly insist: Insist
   onRow(row: Conversation): void
-  countChanged(key?: PeerKey): void
 }
 
 interface Row {
@@ -167,7 +171,7 @@ export function createConversations(parts: ConversationsParts): Conversations {
     countChanged(key)
   }
 
-  const { ask, touch, due, drop } = createAsker((key, isCurrent) =>
+  const { ask, touch, due, drop, hurry } = createAsker((key, isCurrent) =>
     reading(async () => {
       const found = await insist(async (signal) => {
         try {
@@ -281,6 +285,10 @@ export function createConversations(parts: ConversationsParts): Conversations {
       else change(key, id, changed)
     },
     ask,
+    learn(key) {
+      if (!rows.has(key)) ask(key)
+    },
+    hurry,
     outdate,
     async loadMore(signal) {
       if (isLoading || !hasMore) return

@@ -70,6 +70,7 @@ export function createLists(parts: ListsParts): Lists {
       const key = keyOf(peer)
       const make = (close: () => void): OpenConversation => {
         const { timeline, ...list } = createList(key, key, undefined, close)
+        if (isOpen()) conversations.learn(key)
         return {
           ...list,
           key,

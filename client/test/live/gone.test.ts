@@ -3,11 +3,56 @@ import { createGroup, dataOf, say, sayInGroup } from '../../../server/test/suppo
 import { soon, until } from '../../../server/test/support/until.ts'
 import type { Live } from '../../src/index.ts'
 import { whenLive } from './support/people.ts'
-import { useRoom } from './support/room.ts'
+import { textsOf, useRoom } from './support/room.ts'
 
-const { join, world: chatWorld } = useRoom()
+const { join, network, world: chatWorld } = useRoom()
 
 const none = { messages: 0, conversations: 0 }
+
+async function twoChats() {
+  const world = await chatWorld('alice', 'bob')
+  await createGroup(world, 'team', 'bob', { participants: ['alice'] })
+  await sayInGroup(world, 'bob', 'team', 'in the team')
+  await say(world, 'bob', 'alice', 'one')
+  const line = await network(world.url)
+  const alice = await join(world, 'alice', { url: line.url })
+  const [chat, team] = [alice.openConversation({ uid: 'bob' }), alice.openConversation({ guid: 'team' })]
+  await until(() => chat.getSnapshot().isLoaded && team.getSnapshot().isLoaded)
+  return {
+    ...{ world, alice, chat, team },
+    async gap(meanwhile: () => Promise<unknown>): Promise<void> {
+      line.cut()
+      await until(() => alice.connection.getSnapshot().status === 'waiting')
+      await meanwhile()
+      line.heal()
+      await whenLive(alice)
+    },
+  }
+}
+
+describe('what was gone while the client was away is not shown', () => {
+  it('of a conversation that was cleared on another device', async () => {
+    const { world, chat, team, gap } = await twoChats()
+    await gap(async () => dataOf(await world.delete('/users/bob/conversation', {}, { as: 'alice' })))
+    expect([textsOf(chat), textsOf(team).at(-1)]).toEqual([[], 'in the team'])
+    expect(chat.getSnapshot().error).toBeUndefined()
+    await say(world, 'bob', 'alice', 'two')
+    await until(() => textsOf(chat).join() === 'two')
+  })
+
+  it('of a group that was deleted', async () => {
+    const { world, alice, team, gap } = await twoChats()
+    await gap(async () => dataOf(await world.delete('/groups/team')))
+    expect(team.getSnapshot()).toMatchObject({ messages: [], error: { code: 'ERR_GUID_NOT_FOUND' } })
+    expect(alice.unread.getSnapshot()).toEqual({ messages: 1, conversations: 1 })
+  })
+
+  it('of a user who was deleted for good', async () => {
+    const { world, chat, gap } = await twoChats()
+    await gap(async () => dataOf(await world.delete('/users/bob', { permanent: true })))
+    expect(chat.getSnapshot()).toMatchObject({ messages: [], error: { code: 'ERR_UID_NOT_FOUND' } })
+  })
+})
 
 describe('the unread total', () => {
   /** Alice is in a group where one message is unread. */
@@ -55,4 +100,18 @@ describe('the unread total', () => {
     await soon(() => expect(alice.unread.getSnapshot()).toEqual({ messages: 5, conversations: 3 }))
     expect(shown()).toEqual(['user:dave', 'user:carol'])
   })
+})
+
+it('the summary of an open conversation is there though it is not on the first page', async () => {
+  const world = await chatWorld('alice', 'bob', 'carol')
+  await say(world, 'bob', 'alice', 'old')
+  await say(world, 'carol', 'alice', 'new')
+  const line = await network(world.url)
+  const alice = await join(world, 'alice', { pageSize: 1, url: line.url })
+  const chat = alice.openConversation({ uid: 'bob' })
+  await soon(() => expect(chat.summary.getSnapshot()).toMatchObject({ key: 'user:bob', unread: 1 }))
+  line.drop()
+  await until(() => alice.connection.getSnapshot().status !== 'live')
+  await whenLive(alice)
+  expect(chat.summary.getSnapshot()?.lastMessage?.data.text).toBe('old')
 })
