@@ -12,6 +12,18 @@ export function collection<const Path extends string, const Id extends string>(p
   } as const
 }
 
+/** What others are put into, and taken out of again. */
+/* @__NO_SIDE_EFFECTS__ */
+export function selection<const Path extends string>(path: Path) {
+  return { list: `GET ${path}`, add: `POST ${path}`, remove: `DELETE ${path}` } as const
+}
+
+/** What is as it was at first until somebody changes it. */
+/* @__NO_SIDE_EFFECTS__ */
+export function choices<const Path extends string>(path: Path) {
+  return { get: `GET ${path}`, update: `PATCH ${path}`, reset: `DELETE ${path}` } as const
+}
+
 /** What a user does with one of their conversations. */
 /* @__NO_SIDE_EFFECTS__ */
 function conversation<const Path extends string>(path: Path) {
@@ -43,11 +55,7 @@ export const userAreas = {
     countOnline: 'POST /api/v3.0/online-members',
   },
   friends: { list: 'GET /friends' },
-  blocks: {
-    list: 'GET /blockedusers',
-    add: 'POST /blockedusers',
-    remove: 'DELETE /blockedusers',
-  },
+  blocks: selection('/blockedusers'),
   groups: {
     ...collection('/groups', 'guid'),
     leave: 'DELETE /groups/{guid}/members',
@@ -108,11 +116,7 @@ export const userAreas = {
       unregister: 'DELETE /notifications/push/v1/tokens?all',
       delete: 'DELETE /notifications/push/v1/tokens/{pushToken}',
     },
-    preferences: {
-      get: 'GET /notifications/push/v1/preferences',
-      update: 'PATCH /notifications/push/v1/preferences',
-      reset: 'DELETE /notifications/push/v1/preferences',
-    },
+    preferences: choices('/notifications/push/v1/preferences'),
     mutes: {
       list: 'GET /notifications/push/v1/preferences/mute',
       add: 'PUT /notifications/push/v1/preferences/mute',

@@ -22,12 +22,13 @@ export class ParleyError extends Error {
   readonly requestId: string | undefined
 
   constructor(status: number, body: unknown, retryAfter?: number, requestId?: string) {
-    const { code, message, devMessage, details } = errorIn(body)
-    super(message ?? `What answered with status ${status} is not the service.`)
+    const notOurs = `What answered with status ${status} is not the service.`
+    const { code, message = notOurs, devMessage = message, details = [] } = errorIn(body)
+    super(message)
     this.code = code
     this.status = status
-    this.devMessage = devMessage ?? this.message
-    this.details = details ?? []
+    this.devMessage = devMessage
+    this.details = details
     this.retryAfter = retryAfter
     this.requestId = requestId
   }

@@ -1,5 +1,4 @@
 import type { CallAny } from './call.ts'
-import { ConnectionError } from './errors.ts'
 import { type Fetch, platform, type Signal } from './platform.ts'
 import { sendForm } from './transport.ts'
 
@@ -62,18 +61,17 @@ export function createUpload(call: CallAny, fetch: Fetch | undefined): Upload {
     let done = 0
     const attachments: Attachment[] = []
     for (const [fileId, file] of named) {
-      const address = addresses[fileId]
-      if (address === undefined) throw new ConnectionError(`the service gave no address for ${file.name}`)
+      const { request, attachment } = addresses[fileId] as Address
       const form = new platform.FormData()
-      for (const [name, value] of Object.entries(address.request.body)) form.append(name, value)
+      for (const [name, value] of Object.entries(request.body)) form.append(name, value)
       form.append('file', file, file.name)
-      await sendForm(fetch, address.request.url, form, {
+      await sendForm(fetch, request.url, form, {
         signal,
         onProgress: (sent) => onProgress?.(Math.min(done + sent, total), total),
       })
       done += file.size
       onProgress?.(done, total)
-      attachments.push(address.attachment)
+      attachments.push(attachment)
     }
     return attachments
   }

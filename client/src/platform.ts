@@ -49,6 +49,8 @@ interface Xhr {
   onload: (() => void) | null
   onerror: (() => void) | null
   onabort: (() => void) | null
+  /** After any of these. */
+  onloadend: (() => void) | null
   open(method: string, url: string): void
   send(body: Form): void
   abort(): void

@@ -1,4 +1,4 @@
-import { collection, userAreas } from './areas.ts'
+import { choices, collection, selection, userAreas } from './areas.ts'
 import type { Table } from './call.ts'
 
 /** Providers of a kind that an app may have several of. */
@@ -26,6 +26,18 @@ function customProvider<const Path extends string>(path: Path) {
   return { create: `POST ${path}`, ...provider(path), renewSecret: `POST ${path}/secret` } as const
 }
 
+/** What those of a role or a scope may do. */
+/* @__NO_SIDE_EFFECTS__ */
+function permissions<const Path extends string>(path: Path) {
+  return { list: `GET ${path}`, set: `PUT ${path}`, unset: `DELETE ${path}/{permission}` } as const
+}
+
+/** Messages that a moderator decides about. */
+/* @__NO_SIDE_EFFECTS__ */
+function reviewable<const Path extends string>(path: Path) {
+  return { list: `GET ${path}`, review: `PATCH ${path}/{id}`, reviewSeveral: `PATCH ${path}` } as const
+}
+
 /** What back ends can call, by area: each name stands for an operation. */
 export const serverAreas = {
   ...userAreas,
@@ -43,16 +55,8 @@ export const serverAreas = {
       ...collection('/users/{uid}/auth_tokens', 'authToken'),
       deleteAll: 'DELETE /users/{uid}/auth_tokens',
     },
-    friends: {
-      list: 'GET /users/{uid}/friends',
-      add: 'POST /users/{uid}/friends',
-      remove: 'DELETE /users/{uid}/friends',
-    },
-    blocks: {
-      list: 'GET /users/{uid}/blockedusers',
-      add: 'POST /users/{uid}/blockedusers',
-      remove: 'DELETE /users/{uid}/blockedusers',
-    },
+    friends: selection('/users/{uid}/friends'),
+    blocks: selection('/users/{uid}/blockedusers'),
   },
   retention: {
     ofGroup: 'GET /groups/{guid}/retention',
@@ -67,11 +71,7 @@ export const serverAreas = {
   bots: { send: 'POST /bots/{uid}/messages' },
   groups: {
     ...userAreas.groups,
-    permissions: {
-      list: 'GET /groups/{guid}/scopes/{scope}/permissions',
-      set: 'PUT /groups/{guid}/scopes/{scope}/permissions',
-      unset: 'DELETE /groups/{guid}/scopes/{scope}/permissions/{permission}',
-    },
+    permissions: permissions('/groups/{guid}/scopes/{scope}/permissions'),
   },
   conversations: {
     ...userAreas.conversations,
@@ -81,32 +81,15 @@ export const serverAreas = {
   },
   roles: {
     ...collection('/roles', 'role'),
-    permissions: {
-      list: 'GET /roles/{role}/permissions',
-      set: 'PUT /roles/{role}/permissions',
-      unset: 'DELETE /roles/{role}/permissions/{permission}',
-    },
-    restrictedFeatures: {
-      list: 'GET /roles/{role}/restrictedfeatures',
-      known: 'GET /restrictedfeatures',
-      add: 'POST /roles/{role}/restrictedfeatures',
-      remove: 'DELETE /roles/{role}/restrictedfeatures',
-    },
+    permissions: permissions('/roles/{role}/permissions'),
+    restrictedFeatures: { ...selection('/roles/{role}/restrictedfeatures'), known: 'GET /restrictedfeatures' },
   },
   moderation: {
     queue: 'GET /moderation/queue',
     stats: 'GET /moderation/stats',
     claims: { add: 'POST /moderation/claims', release: 'DELETE /moderation/claims' },
-    flagged: {
-      list: 'GET /moderation/flagged-messages',
-      review: 'PATCH /moderation/flagged-messages/{id}',
-      reviewSeveral: 'PATCH /moderation/flagged-messages',
-    },
-    blocked: {
-      list: 'GET /moderation/blocked-messages',
-      review: 'PATCH /moderation/blocked-messages/{id}',
-      reviewSeveral: 'PATCH /moderation/blocked-messages',
-    },
+    flagged: reviewable('/moderation/flagged-messages'),
+    blocked: reviewable('/moderation/blocked-messages'),
     reviewed: { list: 'GET /moderation/reviewed-messages' },
     messages: {
       list: 'GET /moderation/messages',
@@ -150,11 +133,7 @@ export const serverAreas = {
     ...userAreas.notifications,
     explain: 'GET /notifications/v1/explain',
     preview: 'POST /notifications/v1/preview',
-    settings: {
-      get: 'GET /notifications/v1/settings',
-      update: 'PATCH /notifications/v1/settings',
-      reset: 'DELETE /notifications/v1/settings',
-    },
+    settings: choices('/notifications/v1/settings'),
     log: {
       list: 'GET /notifications/v1/logs',
       redeliver: 'POST /notifications/v1/logs/{logId}/redeliver',
@@ -201,11 +180,7 @@ export const serverAreas = {
     test: 'POST /webhooks/{webhookId}/test',
     renewSecret: 'POST /webhooks/{webhookId}/secret',
     allTriggers: 'GET /triggers',
-    triggers: {
-      list: 'GET /webhooks/{webhookId}/triggers',
-      add: 'POST /webhooks/{webhookId}/triggers',
-      remove: 'DELETE /webhooks/{webhookId}/triggers',
-    },
+    triggers: selection('/webhooks/{webhookId}/triggers'),
     deliveries: {
       list: 'GET /webhooks/{webhookId}/deliveries',
       get: 'GET /webhooks/{webhookId}/deliveries/{deliveryId}',

@@ -206,21 +206,17 @@ export function sendForm(
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason)
     const request = new XMLHttpRequest()
-    const unlisten = onAbort(signal, () => request.abort())
-    const end = (act: () => void) => () => {
-      unlisten()
-      act()
-    }
+    request.onloadend = onAbort(signal, () => request.abort())
     request.open('POST', url)
     request.upload.onprogress = ({ loaded }) => onProgress?.(loaded)
-    request.onerror = end(() => reject(new ConnectionError(`POST ${url}: the service could not be reached`)))
-    request.onabort = end(() => reject(signal?.reason))
-    request.onload = end(() => {
+    request.onerror = () => reject(new ConnectionError(`POST ${url}: the service could not be reached`))
+    request.onabort = () => reject(signal?.reason)
+    request.onload = () => {
       const body = parse(request.responseText)
       const headers = { get: (name: string) => request.getResponseHeader(name) }
       if (request.status >= 200 && request.status < 300) resolve(body)
       else reject(errorOf({ status: request.status, headers }, body))
-    })
+    }
     request.send(form)
   })
 }

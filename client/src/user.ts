@@ -33,9 +33,8 @@ export function userClientOf(options: TransportOptions, call: CallAny): UserClie
 export function credentialsOf(authToken: UserOptions['authToken']) {
   let current: Promise<string> | undefined
   const token = () => {
-    if (typeof authToken === 'string') return Promise.resolve(authToken)
     if (current === undefined) {
-      const asked = authToken()
+      const asked = typeof authToken === 'string' ? Promise.resolve(authToken) : authToken()
       current = asked
       // What failed is asked for again by the next request.
       asked.catch(() => {
@@ -48,7 +47,6 @@ export function credentialsOf(authToken: UserOptions['authToken']) {
     token,
     headers: async () => ({ authToken: await token() }),
     async renew(used: Record<string, string>) {
-      if (typeof authToken === 'string') return false
       // Somebody else may have renewed it while this request was under way, or just now.
       const known = current
       if (known !== undefined && (await known) === used.authToken && current === known) current = undefined

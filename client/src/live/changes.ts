@@ -64,15 +64,14 @@ export function apply(message: Message, change: Change): Message {
 
 /** One reaction more or less. Given twice by the same user it counts once, which is known of the own ones only. */
 export function withReaction(message: Message, reaction: string, by: 1 | -1, isMine: boolean): Message {
-  const reactions = message.reactions ?? []
-  const known = reactions.find((each) => each.reaction === reaction)
+  const reactions = new Map(message.reactions?.map((each) => [each.reaction, each]))
+  const known = reactions.get(reaction)
   if (isMine && (known?.reactedByMe === true) === by > 0) return message
   const count = (known?.count ?? 0) + by
   const { reactions: _, ...rest } = message
   const { reactedByMe, ...other } = { reaction, ...known, count }
   const mine = isMine ? by > 0 : reactedByMe
-  const changed = { ...other, ...(mine === true && { reactedByMe: true }) }
-  const left = reactions.flatMap((each) => (each.reaction !== reaction ? [each] : count > 0 ? [changed] : []))
-  if (known === undefined && count > 0) left.push(changed)
-  return left.length > 0 ? { ...rest, reactions: left } : rest
+  if (count > 0) reactions.set(reaction, { ...other, ...(mine === true && { reactedByMe: true }) })
+  else reactions.delete(reaction)
+  return reactions.size > 0 ? { ...rest, reactions: [...reactions.values()] } : rest
 }

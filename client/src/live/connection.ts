@@ -37,7 +37,6 @@ export interface ConnectionParts {
 const unhurried = 30
 /** No code of a close: nothing was heard for too long, or the connection could not be made. */
 const silence = 1006
-const closeOfAnswer: Readonly<Record<string, number>> = { '401': 4401, '429': 4429 }
 
 /** One socket that is kept open: heartbeat, waiting before another try, and a reaction to each way in which it ends. */
 export function createConnection(parts: ConnectionParts): Connection {
@@ -69,7 +68,6 @@ export function createConnection(parts: ConnectionParts): Connection {
     socket = undefined
     if (old === undefined) return
     old.onopen = old.onmessage = old.onclose = null
-    old.onerror = () => {}
     try {
       old.close()
     } catch {
@@ -79,12 +77,13 @@ export function createConnection(parts: ConnectionParts): Connection {
 
   const stop = (reason: StopReason, error?: unknown) => {
     drop()
-    become({ status: 'stopped', reason, ...(error !== undefined && { error }) })
+    become({ status: 'stopped', reason, error })
   }
 
   const wait = (ms: number, closeCode?: number) => {
+    hasRenewed = false
     become({ status: 'waiting', retryAt: now() + ms, ...(closeCode !== undefined && { closeCode }) })
-    timer = later(open, ms)
+    timer = later(() => void open(), ms)
   }
 
   /** The connection has ended, or could not be made. */
@@ -95,29 +94,8 @@ export function createConnection(parts: ConnectionParts): Connection {
     if (reaction === 'later') attempts = Math.max(attempts, unhurried)
     if (reaction === 'stop') stop('replaced')
     else if (mustWait) wait(nextMinute(), closeCode)
-    else if (reaction === 'renew') void renew(error)
+    else if (reaction === 'renew') void open(true, error)
     else wait(Math.max(backoffOf(attempts++, backoff), retryAfterOf(error)), closeCode)
-  }
-
-  const renew = async (error: unknown) => {
-    if (hasRenewed) {
-      stop('loggedOut', error)
-      return
-    }
-    hasRenewed = true
-    become({ status: 'connecting' })
-    run = createStop()
-    const { signal } = run
-    try {
-      const isRenewed = await port.renewToken(token)
-      if (signal.aborted) return
-      if (isRenewed) void open()
-      else stop('loggedOut', error)
-    } catch (failure) {
-      if (signal.aborted) return
-      if (statusOf(failure) === 401) stop('loggedOut', failure)
-      else fail(failure)
-    }
   }
 
   const fail = (error: unknown) => {
@@ -142,13 +120,20 @@ export function createConnection(parts: ConnectionParts): Connection {
     timer = later(beat, pingInterval)
   }
 
-  const open = async () => {
+  /** @param isRefused whether another token than the last one is needed, and why */
+  const open = async (isRefused = false, refused?: unknown) => {
     cancel(timer)
     run.abort()
     run = createStop()
     const { signal } = run
     become({ status: 'connecting' })
     try {
+      if (isRefused) {
+        // Where the one that was asked for last is refused, too, asking once more is of no use.
+        const isAgain = hasRenewed
+        hasRenewed = true
+        if ((isAgain || !(await port.renewToken(token))) && !signal.aborted) return stop('loggedOut', refused)
+      }
       token = await port.token()
     } catch (error) {
       if (!signal.aborted) fail(error)
@@ -156,23 +141,22 @@ export function createConnection(parts: ConnectionParts): Connection {
     }
     if (signal.aborted) return
     const Socket = options.WebSocket ?? here.WebSocket
-    if (Socket === undefined) {
-      stop('refused', new Error(noSocket))
-      return
-    }
     let own: WebSocketLike
     try {
+      if (Socket === undefined) throw new Error(noSocket)
       own = new Socket(`${port.url.replace(/^http/, 'ws')}/`)
     } catch (error) {
-      stop('refused', error)
-      return
+      return stop('refused', error)
     }
     socket = own
     let isIn = false
     let refusal: unknown
     expectWithin(pingTimeout)
     own.onerror = () => {}
-    own.onclose = ({ code }) => lose(code, refusal)
+    own.onclose = ({ code }) => {
+      if (isIn) hasRenewed = false
+      lose(code, refusal)
+    }
     own.onopen = () => {
       const { deviceId, appId } = port
       const body = { auth: token, deviceId, presenceSubscription: options.presence ?? 'ALL_USERS' }
@@ -197,7 +181,6 @@ export function createConnection(parts: ConnectionParts): Connection {
           () => {
             if (signal.aborted) return
             attempts = 0
-            hasRenewed = false
             become({ status: 'live' })
           },
           (error: unknown) => {
@@ -207,11 +190,10 @@ export function createConnection(parts: ConnectionParts): Connection {
         return
       }
       refusal = Object.assign(new Error(status), { code: status })
-      const closeCode = closeOfAnswer[code]
       if (code === '400') stop('refused', refusal)
-      else if (closeCode !== undefined) lose(closeCode, refusal)
       // Whether the app is paused or the service busy is said by the close that follows.
-      else expectWithin(pingTimeout)
+      else if (code === '503') expectWithin(pingTimeout)
+      else lose(4000 + Number(code), refusal)
     }
   }
 
@@ -242,4 +224,4 @@ export function createConnection(parts: ConnectionParts): Connection {
   }
 }
 
-const noSocket = 'there is no WebSocket here: pass the option WebSocket, such as that of the package ws'
+const noSocket = 'there is no WebSocket here: pass the option WebSocket'

@@ -26,6 +26,10 @@ export interface Conversations extends ConversationList {
   react(key: PeerKey, id: string, isMissed: boolean, change: (message: Message) => Message): void
   /** Something happened of which only the service knows what it means here. */
   ask(key: PeerKey): void
+  /** Asks for it where it is not known. */
+  learn(key: PeerKey): void
+  /** Asks now what would be asked in a moment. */
+  hurry(): Promise<void>
   /** The user has read there: what is being read at the moment may not count that yet. */
   outdate(key: PeerKey): void
   /** Reads the list and all counts again. */
@@ -39,6 +43,7 @@ export interface ConversationsParts {
   readonly cell: CreateCell
   readonly unread: Unread
   readonly pageSize: number
+  countChanged(key?: PeerKey): void
   /** A confirmed message with changes of this client. */
   shown(message: Message): ShownMessage
   readonly insist: Insist
@@ -72,7 +77,7 @@ export function keyOfConversation({ conversationType, conversationWith }: Conver
 }
 
 export function createConversations(parts: ConversationsParts): Conversations {
-  const { port, cell, unread, pageSize, insist, onRow } = parts
+  const { port, cell, unread, pageSize, insist, onRow, countChanged } = parts
   const rows = new Map<PeerKey, Row>()
   /** The newest message that came in each conversation while something is being read. */
   const newest = new Map<PeerKey, Message>()
@@ -115,10 +120,9 @@ export function createConversations(parts: ConversationsParts): Conversations {
   const summaries = createViews(cell, summarise)
   const list = cell<ConversationsSnapshot>(() => {
     const keys = [...rows].sort(([, a], [, b]) => before(a, b))
-    const limit = bottom
-    const within = !hasMore || limit === undefined ? keys : keys.filter(([, row]) => before(row, limit) <= 0)
+    const within = hasMore ? keys.filter(([, row]) => bottom === undefined || before(row, bottom) <= 0) : keys
     const conversations = within.map(([key]) => summarise(key) as ConversationSummary)
-    return { conversations, hasMore, isLoading, isLoaded, ...(error !== undefined && { error }) }
+    return { conversations, hasMore, isLoading, isLoaded, error }
   })
   const changed = (key?: PeerKey) => {
     list.changed()
@@ -158,15 +162,16 @@ export function createConversations(parts: ConversationsParts): Conversations {
     }
   }
 
-  const readPage = async (page: number, perPage: number, signal: Signal | undefined) =>
+  const readPage = (page: number, perPage: number, signal: Signal | undefined) =>
     port.call<Listed<Conversation>>('GET', '/conversations', { query: { page, perPage }, signal })
 
   const remove = (key: PeerKey) => {
     unread.forget(key)
-    if (rows.delete(key)) changed(key)
+    rows.delete(key)
+    countChanged(key)
   }
 
-  const { ask, touch, due, drop } = createAsker((key, isCurrent) =>
+  const { ask, touch, due, drop, hurry } = createAsker((key, isCurrent) =>
     reading(async () => {
       const found = await insist(async (signal) => {
         try {
@@ -183,7 +188,7 @@ export function createConversations(parts: ConversationsParts): Conversations {
         await insist(reload)
       } else {
         set(found.data, rows.get(key)?.rank)
-        changed(key)
+        countChanged(key)
       }
     }),
   )
@@ -231,7 +236,7 @@ export function createConversations(parts: ConversationsParts): Conversations {
       throw failure
     } finally {
       isLoading = false
-      changed()
+      countChanged()
     }
   }
 
@@ -268,7 +273,7 @@ export function createConversations(parts: ConversationsParts): Conversations {
       if (row === undefined) ask(key)
       else if (compare(message, row.place) > 0) {
         const conversation = { ...row.conversation, lastMessage: message }
-        rows.set(key, { conversation, place: message, rank: row.rank, readAt: Number.NEGATIVE_INFINITY })
+        rows.set(key, { conversation, place: message, rank: row.rank, readAt: -freshMs })
       }
       changed(key)
     },
@@ -280,6 +285,10 @@ export function createConversations(parts: ConversationsParts): Conversations {
       else change(key, id, changed)
     },
     ask,
+    learn(key) {
+      if (!rows.has(key)) ask(key)
+    },
+    hurry,
     outdate,
     async loadMore(signal) {
       if (isLoading || !hasMore) return

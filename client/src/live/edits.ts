@@ -35,7 +35,7 @@ export function createEdits(parts: EditsParts): Edits {
   const overtaken = new Set<string>()
 
   /** @param done takes in the answer; there is none where an earlier try has removed the message, and its answer was lost */
-  const change = async (
+  const change = (
     id: string,
     shown: Change,
     [method, path, body]: readonly [method: string, path: string, body?: object],
@@ -43,26 +43,24 @@ export function createEdits(parts: EditsParts): Edits {
   ): Promise<void> => {
     const takeBack = parts.changes.add(id, shown)
     let tries = 0
-    try {
-      await turns.take(id, async () => {
-        try {
-          const answer = await parts.persist(async (signal) => {
-            try {
-              return (await parts.port.call<Answered<Message>>(method, `/messages/${id}${path}`, { body, signal })).data
-            } catch (error) {
-              if (shown.kind === 'delete' && tries > 0 && statusOf(error) === 404) return undefined
-              tries++
-              throw error
-            }
-          })
-          done(answer)
-        } finally {
-          takeBack()
-        }
-      })
-    } finally {
+    const sending = turns.take(id, async () => {
+      try {
+        const answer = await parts.persist(async (signal) => {
+          try {
+            return (await parts.port.call<Answered<Message>>(method, `/messages/${id}${path}`, { body, signal })).data
+          } catch (error) {
+            if (shown.kind === 'delete' && tries++ > 0 && statusOf(error) === 404) return undefined
+            throw error
+          }
+        })
+        done(answer)
+      } finally {
+        takeBack()
+      }
+    })
+    return sending.finally(() => {
       if (!turns.has(id)) overtaken.delete(id)
-    }
+    })
   }
   const act = (id: string) => (action: Message | undefined) => {
     if (action === undefined) asker.ask(id)

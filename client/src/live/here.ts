@@ -57,10 +57,8 @@ export function createStop(): Stop {
     signal,
     abort() {
       if (reason !== undefined) return
-      reason = new Error('It was ended before it was done.')
-      const all = [...listeners]
-      listeners.clear()
-      for (const listener of all) listener()
+      reason = new Error('It was ended.')
+      for (const listener of listeners) listener()
     },
   }
 }

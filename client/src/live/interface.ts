@@ -29,7 +29,7 @@ export type ConnectionState =
   | { readonly status: 'stopped'; readonly reason: StopReason; readonly error?: unknown }
 
 /**
- * - `loggedOut`: the token is not valid, and the product's callback gave no other that is.
+ * - `loggedOut`: the token is not valid, and the product's callback gave no other that is, or one of another user.
  * - `replaced`: this user has opened too many newer sockets (4409).
  * - `refused`: the service does not take this client's login for another reason, see `error`.
  */
@@ -119,7 +119,7 @@ export interface OpenConversation extends MessageList {
   readonly key: PeerKey
   /** Who is typing now. */
   readonly typing: View<readonly User[]>
-  /** What the list of conversations says of it; undefined until there is a message. */
+  /** What the list of conversations says of it; undefined until that is known, and where there is no message. */
   readonly summary: View<ConversationSummary | undefined>
   /** Marks everything up to this message as read, by default up to the newest. Calls are batched; `close` of the client sends what is due. */
   markRead(messageId?: string): void

@@ -70,6 +70,7 @@ export function createLists(parts: ListsParts): Lists {
       const key = keyOf(peer)
       const make = (close: () => void): OpenConversation => {
         const { timeline, ...list } = createList(key, key, undefined, close)
+        if (isOpen()) conversations.learn(key)
         return {
           ...list,
           key,
@@ -93,7 +94,7 @@ export function createLists(parts: ListsParts): Lists {
           ofParent,
           key,
           null,
-          async (_query, signal) => ({ data: [await readMessage(port, parentId, signal)] }),
+          async (_query, signal) => ({ data: [await readMessage(port, key, parentId, signal)] }),
           (own) => shownIn(own)[0],
         )
         return { ...list, parentId, parent: view }

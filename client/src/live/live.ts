@@ -33,7 +33,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
   const session = createSession(cell, port)
   const unread = createUnread()
   const total = cell(() => unread.total)
-  const countChanged = (key: PeerKey) => {
+  const countChanged = (key?: PeerKey) => {
     conversations.changed(key)
     total.changed()
   }
@@ -64,7 +64,6 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     ...base,
     shown: changes.shown,
     onRow(row) {
-      total.changed()
       presences.learn(row.conversationWith as Partial<User>)
       const { lastMessage } = row
       if (lastMessage === undefined) return
@@ -89,8 +88,8 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
   const sync = createSync({ ...stores, feed, outbox, handle: events.handle })
   const lists = createLists({ ...stores, isOpen, receipts, outbox })
 
-  let isRunning = false
-  let forgetPage = () => {}
+  /** There while it runs. */
+  let forgetPage: (() => void) | undefined
   return {
     connection: connection.state,
     me: session.me,
@@ -98,8 +97,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     unread: total,
     outbox: pending,
     connect() {
-      if (!isRunning) {
-        isRunning = true
+      if (forgetPage === undefined) {
         retries.start()
         forgetPage = listenToPage(() => {
           connection.wake()
@@ -112,8 +110,8 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
       connection.connect()
     },
     close() {
-      isRunning = false
-      forgetPage()
+      forgetPage?.()
+      forgetPage = undefined
       retries.stop()
       connection.close()
       outbox.stop()

@@ -3,7 +3,7 @@ import { pause } from '../transport.ts'
 import { cancel, later, type Timer } from './here.ts'
 import type { PeerKey } from './interface.ts'
 import { pathOf, peerOf, receiverOf } from './peers.ts'
-import type { Port, PortRequest } from './port.ts'
+import { mayPass, type Port, type PortRequest } from './port.ts'
 import type { Insist } from './retries.ts'
 import { createTurns } from './turns.ts'
 
@@ -58,7 +58,7 @@ export function createMarks({ port, send, insist, onRead, onRefused }: MarksPart
     await port.call('POST', `${pathOf(key)}/conversation/read`, { body: { messageId }, ...options })
     onRead(key, messageId)
   }
-  const isRefusal = (error: unknown) => statusOf(error) >= 400 && statusOf(error) < 500 && statusOf(error) !== 429
+  const isRefusal = (error: unknown) => statusOf(error) > 0 && !mayPass(error)
   const sendReads = async (key: PeerKey) => {
     await pause(readEveryMs)
     const messageId = reads.get(key)

@@ -4,7 +4,9 @@ import type { Signal } from '../platform.ts'
 import { type Asker, createAsker } from './asker.ts'
 import { freshMs } from './conversations.ts'
 import { later } from './here.ts'
-import type { Answered, Port } from './port.ts'
+import type { PeerKey } from './interface.ts'
+import { pathOf } from './peers.ts'
+import { type Answered, isOutOfSight, type Listed, type Port } from './port.ts'
 import type { Insist } from './retries.ts'
 import type { Screens } from './screens.ts'
 
@@ -33,9 +35,9 @@ export function createMessageAsker({ port, insist, screens }: MessageAskerParts)
     if (holding.length === 0) return
     const found = await insist(async (signal) => {
       try {
-        return { message: await readMessage(port, id, signal) }
+        return { message: await readMessage(port, holding[0]?.key as PeerKey, id, signal) }
       } catch (error) {
-        if (statusOf(error) !== 404) throw error
+        if (!isOutOfSight(error)) throw error
         return { error }
       }
     })
@@ -54,8 +56,20 @@ export function createMessageAsker({ port, insist, screens }: MessageAskerParts)
 }
 
 /** A message as it is now, as lists show it. */
-export async function readMessage(port: Port, id: string, signal: Signal | undefined): Promise<Message> {
-  const { data } = await port.call<Answered<Message & { receipts?: unknown }>>('GET', `/messages/${id}`, { signal })
-  const { receipts: _, ...row } = data
-  return row
+export async function readMessage(port: Port, key: PeerKey, id: string, signal: Signal | undefined): Promise<Message> {
+  try {
+    const { data } = await port.call<Answered<Message & { receipts?: unknown }>>('GET', `/messages/${id}`, { signal })
+    const { receipts: _, ...row } = data
+    return row
+  } catch (error) {
+    if (statusOf(error) !== 403) throw error
+    // A role may list messages, and not read a single one: it is what comes after the one before it.
+    const list = async (query: object) =>
+      (await port.call<Listed<Message>>('GET', `${pathOf(key)}/messages`, { query: { limit: 1, ...query }, signal }))
+        .data
+    const [before] = await list({ affix: 'prepend', id })
+    const [row] = await list({ sentAt: before?.sentAt, id: before?.id })
+    if (row?.id !== id) throw error
+    return row
+  }
 }

@@ -67,11 +67,12 @@ export function createMessageChanges(parts: MessageChangesParts): MessageChanges
       parts.onReaction(messageId)
       const change = (message: Message) =>
         withReaction(message, reaction, action === 'message_reaction_added' ? 1 : -1, uid === session.uid)
+      const isUnsure = isMissed || asker.isFresh(messageId)
       for (const { timeline } of screens.of(key)) {
-        if (isMissed || timeline.isFresh || asker.isFresh(messageId)) asker.ask(messageId)
+        if (isUnsure || timeline.isFresh) asker.ask(messageId)
         else timeline.change(messageId, change)
       }
-      conversations.react(key, messageId, isMissed || asker.isFresh(messageId), change)
+      conversations.react(key, messageId, isUnsure, change)
     },
     mark(key, { action, message }, members) {
       const isOn = !action.startsWith('un')

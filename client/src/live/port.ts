@@ -8,7 +8,7 @@ export interface Port {
   /** Where the service answers, without a path. */
   readonly url: string
   readonly appId: string | undefined
-  /** The header `resource` of every request. */
+  /** The header `resource` of every request: what they do is not said to this device. */
   readonly deviceId: string
   /** One request; only reading is repeated. A token that has expired is renewed. */
   call<T>(method: string, path: string, options?: PortRequest): Promise<T>

@@ -10,7 +10,9 @@ export interface Presences {
   view(uid: string): View<Presence | undefined>
   /** A user as a frame or a list shows them. */
   learn(user: Partial<User>): void
-  /** Asks again for everybody who is watched. */
+  /** What is known may be over. */
+  forget(): void
+  /** Asks for everybody who is watched. */
   reload(signal?: Signal): Promise<void>
 }
 
@@ -31,8 +33,11 @@ export function createPresences(cell: CreateCell, port: Port, insist: Insist): P
   }
   const ask = async (uids: readonly string[], signal: Signal | undefined) => {
     for (let from = 0; from < uids.length; from += mostAsked) {
-      const query = { uids: uids.slice(from, from + mostAsked).join(','), perPage: mostAsked }
+      const asked = uids.slice(from, from + mostAsked)
+      const query = { uids: asked.join(','), perPage: mostAsked }
       for (const user of (await port.call<Listed<User>>('GET', '/users', { query, signal })).data) learn(user)
+      // Those who are not in the list were deactivated, or there is nobody of that name.
+      for (const uid of asked) if (!known.has(uid)) learn({ uid, status: 'offline' })
     }
   }
   /** Those who come on screen in one turn are asked for together. */
@@ -63,10 +68,8 @@ export function createPresences(cell: CreateCell, port: Port, insist: Insist): P
   return {
     view: views.of,
     learn,
-    reload(signal) {
-      // What is not watched is asked for when it is.
-      for (const uid of known.keys()) if (!watched.has(uid)) known.delete(uid)
-      return ask([...watched], signal)
-    },
+    forget: () => known.clear(),
+    // What is not watched is asked for when it is.
+    reload: (signal) => ask([...watched], signal).finally(views.changed),
   }
 }

@@ -56,13 +56,7 @@ export function createReceipts(parts: ReceiptsParts): Receipts {
       for (const { id, unreadRepliesCount = 0 } of timeline.messages) if (unreadRepliesCount > 0) asker.ask(id)
     }
   }
-  const {
-    delivered,
-    read,
-    unread: inTurn,
-    start,
-    stop,
-  } = createMarks({
+  const { start, stop, ...marks } = createMarks({
     ...parts,
     onRead: noteRead,
     onRefused(key, error) {
@@ -108,7 +102,7 @@ export function createReceipts(parts: ReceiptsParts): Receipts {
     last,
     deliver(key, { id, sender, deliveredToMeAt }) {
       if (parts.options.deliveryReceipts === false || sender === session.uid || deliveredToMeAt !== undefined) return
-      delivered(key, Number(id), sender)
+      marks.delivered(key, Number(id), sender)
     },
     markRead(key, timeline, messageId) {
       const listed = lastMessageOf(key)?.id ?? 0
@@ -120,10 +114,10 @@ export function createReceipts(parts: ReceiptsParts): Receipts {
       if (upTo === 0) return
       unread.expectRead(key, upTo)
       countChanged(key)
-      read(key, upTo)
+      marks.read(key, upTo)
     },
     async markUnread(key, messageId) {
-      await inTurn(key, () => {
+      await marks.unread(key, () => {
         unread.unexpect(key)
         return parts.persist((signal) =>
           parts.port.call('DELETE', `${pathOf(key)}/conversation/read`, { body: { messageId }, signal }),

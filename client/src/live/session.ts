@@ -1,4 +1,5 @@
 import type { User } from '../contract.ts'
+import { ParleyError } from '../errors.ts'
 import type { Signal } from '../platform.ts'
 import type { CreateCell } from './cell.ts'
 import type { View } from './interface.ts'
@@ -9,8 +10,16 @@ export interface Session {
   readonly me: View<User | undefined>
   /** Undefined until the first connection. */
   readonly uid: string | undefined
-  /** Asks who it is, where that is not known. */
+  /** Asks who it is. @throws ParleyError if it is somebody else than before */
   logIn(signal: Signal): Promise<void>
+}
+
+/** What is here is of one user. @throws ParleyError if whoever has logged in since is another */
+export function requireSame(known: User | undefined, { uid }: User): void {
+  if (known === undefined || known.uid === uid) return
+  throw new ParleyError(401, {
+    error: { code: 'AUTH_ERR_AUTH_TOKEN_NOT_FOUND', message: 'The token is of another user.' },
+  })
 }
 
 export function createSession(cell: CreateCell, port: Pick<Port, 'call'>): Session {
@@ -22,8 +31,9 @@ export function createSession(cell: CreateCell, port: Pick<Port, 'call'>): Sessi
       return user?.uid
     },
     async logIn(signal) {
-      if (user !== undefined) return
-      user = (await port.call<Answered<User>>('GET', '/me', { signal })).data
+      const { data } = await port.call<Answered<User>>('GET', '/me', { signal })
+      requireSame(user, data)
+      user = data
       me.changed()
     },
   }

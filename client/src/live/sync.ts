@@ -43,6 +43,21 @@ export function createSync(parts: SyncParts): Sync {
   const { session, screens, asker, conversations, presences, typing, outbox, feed, openMembers, handle } = parts
   let waiting: Frame[] | undefined
 
+  const read =
+    (signal: Signal) =>
+    async ({ timeline }: Screen) => {
+      try {
+        await timeline.reload(signal)
+      } catch (error) {
+        if (signal.aborted) throw error
+        passable(error)
+        timeline.shut(error)
+      }
+    }
+  /** The user sees nothing of the conversation any more: it was cleared, or its group or other side was deleted. */
+  const isOver = ({ key, timeline }: Screen) =>
+    timeline.messages.length > 0 && conversations.summary(key).getSnapshot() === undefined
+
   /** What is on screen comes first. @param isGap what was missed is not known */
   const reload = async (signal: Signal, isGap: boolean) => {
     const asked = asker.due()
@@ -50,25 +65,20 @@ export function createSync(parts: SyncParts): Sync {
       isGap || !timeline.progress().isLoaded || asked.filter((id) => timeline.find(id) !== undefined).length > mostAsked
     const stale = screens.all().filter(isStale)
     const whole = screens.all().filter((screen) => !stale.includes(screen))
-    const read = asked.filter((id) => !whole.some(({ timeline }) => timeline.find(id) !== undefined))
-    for (const id of read) asker.drop(id)
+    const dropped = asked.filter((id) => !whole.some(({ timeline }) => timeline.find(id) !== undefined))
+    for (const id of dropped) asker.drop(id)
     try {
-      await eachOf(stale, async ({ timeline }) => {
-        try {
-          await timeline.reload(signal)
-        } catch (error) {
-          if (signal.aborted) throw error
-          passable(error)
-          timeline.shut(error)
-        }
-      })
+      await eachOf(stale, read(signal))
     } catch (error) {
       // Not all of it comes from the feed, which says it again.
-      for (const id of read) asker.ask(id)
+      for (const id of dropped) asker.ask(id)
       throw error
     }
     await asker.hurry()
-    await conversations.reload(signal)
+    await conversations.reload(signal).catch(passable)
+    for (const { key } of screens.all()) conversations.learn(key)
+    await conversations.hurry()
+    await eachOf(whole.filter(isOver), read(signal))
     await eachOf(openMembers.values(), (list) => list.reload(signal).catch(passable))
   }
 
@@ -80,14 +90,14 @@ export function createSync(parts: SyncParts): Sync {
     async resync(signal) {
       waiting = []
       typing.clear()
-      const failed = screens.all().filter(({ timeline }) => timeline.progress().failed !== undefined)
+      presences.forget()
       await session.logIn(signal)
       if (signal.aborted) throw signal.reason
       outbox.start(session.uid as string)
       const missed = await feed.read(signal)
       for (const frame of missed ?? []) handle(frame, true)
       await reload(signal, missed === undefined)
-      await presences.reload(signal)
+      await presences.reload(signal).catch(passable)
       if (signal.aborted) throw signal.reason
       feed.keep()
       const frames = waiting
@@ -95,7 +105,7 @@ export function createSync(parts: SyncParts): Sync {
       for (const frame of frames) handle(frame, true)
       outbox.wake()
       // Whether that works is said where it is shown.
-      for (const { timeline } of failed) timeline.loads.loadAgain(signal).catch(() => {})
+      for (const { timeline } of screens.all()) timeline.loads.loadAgain(signal).catch(() => {})
     },
   }
 }

@@ -5,6 +5,7 @@ import { now } from './here.ts'
 import type { MessageList, MessagesSnapshot } from './interface.ts'
 import { compare, type Position } from './peers.ts'
 import type { Listed } from './port.ts'
+import { createTurns } from './turns.ts'
 
 export interface PageQuery {
   readonly affix: 'append' | 'prepend'
@@ -88,8 +89,8 @@ export function createTimeline({ pageSize, list, onChange, onRows, isAwaited }: 
   /** Ends of the part that is loaded: rows that are not shown count. */
   let first: Position | undefined
   let last: Position | undefined
-  let current: Promise<void> | undefined
-  let loadedAt = Number.NEGATIVE_INFINITY
+  const turns = createTurns()
+  let loadedAt = -freshMs
   /** What was heard of while a list was being read. */
   let meanwhile: Array<() => void> | undefined
 
@@ -189,11 +190,9 @@ export function createTimeline({ pageSize, list, onChange, onRows, isAwaited }: 
     insertAll(from === undefined ? rows : rows.filter((row) => compare(row, from) >= 0))
   }
 
-  const load = (kind: Reading, work: Work, signal: Signal | undefined): Promise<void> => {
-    // One after the other: each begins where the one before has ended.
-    const before = current
-    const made = (async () => {
-      await before?.catch(() => {})
+  // One after the other: each begins where the one before has ended.
+  const load = (kind: Reading, work: Work, signal: Signal | undefined): Promise<void> =>
+    turns.take('', async () => {
       loading = kind
       meanwhile = []
       onChange()
@@ -215,14 +214,7 @@ export function createTimeline({ pageSize, list, onChange, onRows, isAwaited }: 
         loading = undefined
         onChange()
       }
-    })()
-    current = made
-    const done = () => {
-      if (current === made) current = undefined
-    }
-    made.then(done, done)
-    return made
-  }
+    })
 
   const read = async (query: PageQuery, signal: Signal | undefined) => {
     const { data, meta = {} } = await list(query, signal)
@@ -239,13 +231,13 @@ export function createTimeline({ pageSize, list, onChange, onRows, isAwaited }: 
   const readNewest = async (limit: number, isAgain: boolean, signal: Signal | undefined) => {
     const oldest = first
     const { data, hasPrevious } = await read({ affix: 'prepend', limit }, signal)
-    const reaches =
-      isAgain && oldest !== undefined && (!hasPrevious || (data[0] !== undefined && compare(data[0], oldest) <= 0))
+    const [from] = data
+    const reaches = isAgain && oldest !== undefined && from !== undefined && compare(from, oldest) <= 0
     const keeps = reaches && hasOlder && hasPrevious
     replace(data, keeps ? oldest : undefined)
     ends(data)
     if (keeps) first = oldest
-    hasOlder = keeps || hasPrevious
+    hasOlder = hasPrevious
     hasNewer = false
     isLoaded = true
   }

@@ -80,21 +80,21 @@ export function createUnread(): Unread {
       } else if (countable.includes(message.category) && message.deletedAt === undefined) {
         count.ids.add(id)
         if (count.ids.size > mostIds) {
-          const kept = [...count.ids].sort((a, b) => a - b)
-          const counted = kept.splice(0, mostIds / 2)
-          count.base += counted.length
-          count.upTo = counted.at(-1) as number
-          count.ids = new Set(kept)
+          const first = count.ids.values().next().value as number
+          count.ids.delete(first)
+          count.base++
+          count.upTo = Math.max(count.upTo, first)
         }
       }
     },
     read(key, upTo) {
       const count = countOf(key)
       if (count.expected <= upTo) count.expected = 0
-      if (upTo < count.upTo) return count.base === 0
+      // Of what was counted, the service alone knows what is left; without an end, that may be any of it.
+      if (count.base > 0 && (upTo < count.upTo || count.upTo === 0)) return false
       count.base = 0
-      count.upTo = upTo
-      count.ids = above(count.ids, upTo)
+      count.upTo = Math.max(count.upTo, upTo)
+      count.ids = above(count.ids, count.upTo)
       return true
     },
     expectRead(key, upTo) {
