@@ -244,7 +244,7 @@ export const limits = {
     replyMailboxLength: 24,
     /** Bytes of an e-mail that is taken as a reply: raw, and as a form with its attachments. */
     mailBytes: { raw: 10 * MB, form: 32 * MB },
-    /** Characters of the text of an e-mail in which the reply is looked for; of HTML, ten times that. */
+    /** Characters of the text of an e-mail in which the reply is looked for; of HTML, three times that. */
     mailTextLength: 100 * KB,
     /** Conversations in one request that mutes or unmutes. */
     mutesPerRequest: 100,

@@ -129,6 +129,14 @@ describe('An e-mail', () => {
     expect(await callApart(module, 'readPlain', { to: none, text: 'x' })).toMatchObject({ recipients: [] })
   })
 
+  it('is refused where it is nothing but line ends, which would take all memory', async () => {
+    const raw = (lines: number, line: string) => Buffer.from(`To: a@example.com\r\n\r\nhello\r\n${line.repeat(lines)}`)
+    for (const mail of [raw(40_000, 'x'.repeat(50).concat('\r\n')), raw(9_000_000, '\n')])
+      await expect(readRaw(mail)).rejects.toMatchObject({ status: 400 })
+    expect((await readRaw(raw(20_000, '\r\n'))).text.trim()).toBe('hello')
+    expect((await readRaw(raw(40_000, `${'x'.repeat(76)}\r\n`))).text).toMatch(/^hello/)
+  })
+
   it('has a hundred receivers at most', async () => {
     const to = Array.from({ length: 200 }, (_, i) => `r${i}@example.com`)
     for (const mail of [

@@ -64,6 +64,9 @@ function isAutomatic(headers: Headers, sender: string | undefined): boolean {
   )
 }
 
+/** What is read of HTML, by what is read of text: what somebody replies stands above what they quote. */
+const htmlTimes = 3
+
 /** The text, made of the HTML where there is no other. */
 function textOf(text: string | undefined, html: string | undefined): string {
   const { mailTextLength } = limits.notifications
@@ -71,7 +74,7 @@ function textOf(text: string | undefined, html: string | undefined): string {
   if (!html) return ''
   const converted = convert(html, {
     wordwrap: false,
-    limits: { maxDepth: 50, maxInputLength: mailTextLength * 10 },
+    limits: { maxDepth: 50, maxInputLength: mailTextLength * htmlTimes },
     selectors: [
       ...['blockquote', 'img', 'div.gmail_quote', 'div.gmail_attr', '#appendonsend', '#divRplyFwdMsg'].map(
         (selector) => ({ selector, format: 'skip' }),
@@ -145,7 +148,7 @@ function decoderOf(charset: unknown): InstanceType<typeof TextDecoder> {
   }
 }
 
-/** A whole e-mail as mail servers have it (RFC 5322). @throws 400 for what is nested without end */
+/** A whole e-mail as mail servers have it (RFC 5322). @throws 400 for what is nested without end, or has too many short lines */
 export async function readRaw(raw: Buffer): Promise<IncomingMail> {
   const mail = await parse(raw)
   const headers = new Map(mail.headers.map(({ key, value }) => [key.toLowerCase(), value] as const))
@@ -158,9 +161,32 @@ export async function readRaw(raw: Buffer): Promise<IncomingMail> {
   }
 }
 
+/**
+ * The parser keeps each line by itself, some ten microseconds and a kilobyte: ten megabytes of line ends would take all
+ * memory. Lines of files, as they are sent, are longer; text that is looked at has some thousands.
+ */
+const mostShortLines = 30_000
+const shortLine = 60
+const lineFeed = 0x0a
+
+function hasTooManyLines(raw: Buffer): boolean {
+  let short = 0
+  for (let from = 0; from < raw.length && short <= mostShortLines; ) {
+    const end = raw.indexOf(lineFeed, from)
+    const next = end < 0 ? raw.length : end + 1
+    if (next - from < shortLine) short += 1
+    from = next
+  }
+  return short > mostShortLines
+}
+
 async function parse(raw: Buffer): Promise<Email> {
+  if (hasTooManyLines(raw))
+    throw badRequest([
+      { path: 'body', message: `is no e-mail of a person: it has more than ${mostShortLines} short lines` },
+    ])
   try {
-    return await PostalMime.parse(raw, { maxNestingDepth: 50, maxHeadersSize: 256 * 1024, maxRfc822NestingDepth: 0 })
+    return await PostalMime.parse(raw, { maxNestingDepth: 50, maxHeadersSize: 128 * 1024, maxRfc822NestingDepth: 0 })
   } catch (error) {
     throw badRequest([{ path: 'body', message: `is no e-mail: ${(error as Error).message}` }])
   }
