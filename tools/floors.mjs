@@ -42,6 +42,7 @@ export const floors = [
     'process',
     [
       'app.ts',
+      'app/',
       'routes.ts',
       'tables.ts',
       'sealed.ts',

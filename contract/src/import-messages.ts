@@ -62,7 +62,7 @@ function mapOf<T>(values: object, limits: { maxProperties?: number } = {}) {
  * Beyond the public contract: `parentMuid` (the message that this one replies to in a thread), `reactions` (uids by
  * reaction, also with the time of each), `editedAt`, `deletedAt` and by whom, category `action` with `subjectMuid` (the message
  * that was edited or deleted), `quotedMuid`, pins and saves, `countsAsUnread`. A message with `deletedAt` needs no content.
- * `id` is taken as it is into an app that had no messages when its first came with an id; see `importedId`.
+ * `id` is taken as it is into an app that had no messages when the first record with an `id` came; see `importedId`.
  */
 export const ImportMessage = Type.Object({
   muid: Muid,
@@ -117,6 +117,11 @@ export const ImportMessage = Type.Object({
  */
 const KnownMessage = Type.Object({ ...ImportMessage.properties, data: Type.Optional(JsonObject) })
 export type ImportMessage = Static<typeof KnownMessage>
+
+/** Whether a record came with an id of the previous system, as an app can take it or not. */
+export function isPreviousId(id: unknown): id is string | number {
+  return (typeof id === 'string' && id !== '') || typeof id === 'number'
+}
 
 /**
  * The id of a message in the previous system as an app can take it: an integer from 1 to `limits.importedMessageId`, which keeps

@@ -131,8 +131,6 @@ function* rulesOf(record: ImportOther, { now }: { readonly now: number }): Itera
       if (!isNamed(record[name])) yield missing(`${name}/messageId`, format)
       yield* notInFuture({ [`${name}/at`]: (record[name] as ImportMark).at }, now)
     }
-    if (record.receiverType === 'user' && record.receiver.toLowerCase() === record.uid.toLowerCase())
-      yield flaw('receiver', 'must name another user')
   }
   if ((record.kind === 'subscription' || record.kind === 'save' || record.kind === 'pin') && !isNamed(record))
     yield missing('messageId', format)

@@ -5,7 +5,7 @@ import { checkImportGroup, checkImportMember, checkImportUser, type ImportContex
 
 export { type ImportFlaw, readEpochSeconds, readOptionalTime } from './import-flaws.ts'
 export { createMuidsById, takeListed } from './import-listed.ts'
-export { checkImportMessage, ImportMessage, importedId } from './import-messages.ts'
+export { checkImportMessage, ImportMessage, importedId, isPreviousId } from './import-messages.ts'
 export {
   checkImportGroup,
   checkImportMember,

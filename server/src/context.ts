@@ -30,6 +30,7 @@ import type { FileLinks } from './media/links.ts'
 import type { Metrics } from './metrics.ts'
 import type { Addresses } from './protocol/addresses.ts'
 import type { WrongCredentials } from './protocol/wrong-credentials.ts'
+import type { AgeClock } from './store/age-clock.ts'
 import type { Database } from './store/database.ts'
 import type { Invalidation } from './store/invalidation.ts'
 import type { DatabaseMonitor } from './store/monitor.ts'
@@ -43,6 +44,8 @@ export interface Context {
   readonly log: Log
   readonly metrics: Metrics
   readonly database: Database
+  /** The clock by which things are removed for their age. */
+  readonly ageClock: AgeClock
   /** Every table, with what becomes of its rows when a user, a group or a message is removed for good. */
   readonly tables: readonly ErasableTable[]
   readonly monitor: DatabaseMonitor

@@ -28,7 +28,7 @@ export interface EditsParts {
 }
 
 export function createEdits(parts: EditsParts): Edits {
-  const { port, session, persist, asker, conversations, changes, messageChanges } = parts
+  const { session, asker, messageChanges } = parts
   /** Changes of one message are sent one after the other, so that the last one wins here as well as there. */
   const turns = createTurns()
   /** Messages of those that somebody has reacted to meanwhile: an answer that comes now may be from before that. */
@@ -41,13 +41,13 @@ export function createEdits(parts: EditsParts): Edits {
     [method, path, body]: readonly [method: string, path: string, body?: object],
     done: (answer: Message | undefined) => void,
   ): Promise<void> => {
-    const takeBack = changes.add(id, shown)
+    const takeBack = parts.changes.add(id, shown)
     let tries = 0
     const sending = turns.take(id, async () => {
       try {
-        const answer = await persist(async (signal) => {
+        const answer = await parts.persist(async (signal) => {
           try {
-            return (await port.call<Answered<Message>>(method, `/messages/${id}${path}`, { body, signal })).data
+            return (await parts.port.call<Answered<Message>>(method, `/messages/${id}${path}`, { body, signal })).data
           } catch (error) {
             if (shown.kind === 'delete' && tries++ > 0 && statusOf(error) === 404) return undefined
             throw error
@@ -83,7 +83,7 @@ export function createEdits(parts: EditsParts): Edits {
         messageChanges.apply(key, id, (message) => stripped({ ...message, reactions } as Message))
         if (!overtaken.delete(id)) return
         asker.ask(id)
-        conversations.ask(key)
+        parts.conversations.ask(key)
       })
     },
     reacted(id) {

@@ -42,7 +42,7 @@ export interface ReceiptsParts extends Omit<MarksParts, 'onRead' | 'onRefused'> 
 }
 
 export function createReceipts(parts: ReceiptsParts): Receipts {
-  const { port, session, persist, screens, asker, conversations, unread, options, countChanged } = parts
+  const { session, screens, asker, conversations, unread, countChanged } = parts
   const received = new Map<PeerKey, number>()
   const last = (key: PeerKey) => received.get(key) ?? 0
 
@@ -101,7 +101,7 @@ export function createReceipts(parts: ReceiptsParts): Receipts {
     markOwn,
     last,
     deliver(key, { id, sender, deliveredToMeAt }) {
-      if (options.deliveryReceipts === false || sender === session.uid || deliveredToMeAt !== undefined) return
+      if (parts.options.deliveryReceipts === false || sender === session.uid || deliveredToMeAt !== undefined) return
       marks.delivered(key, Number(id), sender)
     },
     markRead(key, timeline, messageId) {
@@ -119,8 +119,8 @@ export function createReceipts(parts: ReceiptsParts): Receipts {
     async markUnread(key, messageId) {
       await marks.unread(key, () => {
         unread.unexpect(key)
-        return persist((signal) =>
-          port.call('DELETE', `${pathOf(key)}/conversation/read`, { body: { messageId }, signal }),
+        return parts.persist((signal) =>
+          parts.port.call('DELETE', `${pathOf(key)}/conversation/read`, { body: { messageId }, signal }),
         )
       })
       conversations.ask(key)

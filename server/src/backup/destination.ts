@@ -37,6 +37,6 @@ export function below(store: FileStore, prefix: string): FileStore {
     sizeOf: (name) => store.sizeOf(prefix + name),
     tidyBelow: (inside, before) => store.tidyBelow(prefix + inside, before),
     freeBytes: () => store.freeBytes(),
-    tidy: () => store.tidy(),
+    tidy: (now) => store.tidy(now),
   }
 }

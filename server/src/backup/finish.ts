@@ -8,6 +8,7 @@ import { type Held, hold, readHeld } from '../chat/held-by-restore.ts'
 import { enqueueDeliveries } from '../delivery/webhooks/enqueue.ts'
 import { createEvents } from '../events/index.ts'
 import { createLog } from '../log.ts'
+import { createAgeClock } from '../store/age-clock.ts'
 import type { ConnectionSettings } from '../store/connection.ts'
 import { derivedKeys, openSecrets } from '../store/data-keys.ts'
 import { type Database, openDatabase, type Queryable } from '../store/database.ts'
@@ -155,7 +156,7 @@ export async function finish(
     const secrets = await secretsOf(database, masterKey)
     const invalidation = createInvalidation(database)
     const audit = createAudit(secrets, { caller: 'command' })
-    const events = createEvents(database, invalidation, { log, retention: 0 })
+    const events = createEvents(database, invalidation, { log, ageClock: createAgeClock(database, log), retention: 0 })
     await database.query(noteRestore)
     const applied = await applyLedger({ database, events, tables, audit, secrets, log }, entries)
     const [{ horizon, last } = { horizon: 0, last: 0 }] = await database.query<{ horizon: number; last: number }>(

@@ -9,7 +9,8 @@ import type { Log } from '../log.ts'
 import { isNotToCome } from '../store/clock.ts'
 import { isConnectionFailure } from '../store/connection.ts'
 import type { Database } from '../store/database.ts'
-import { statement } from '../store/statement.ts'
+import { createLead } from '../store/lead.ts'
+import { type Statement, statement } from '../store/statement.ts'
 import { openDestination } from './destination.ts'
 import { readManifest } from './format.ts'
 
@@ -27,9 +28,6 @@ const lookEveryMs = 15_000
 
 /** Whoever ends the service waits for ten seconds, often. */
 const endsWithinMs = 3_000
-
-const tryLock = statement('select pg_try_advisory_lock($1) as leads')
-const unlock = statement('select pg_advisory_unlock_all()')
 
 /** Whoever made it is gone: the lock is here. */
 const endLost = statement(`
@@ -98,16 +96,18 @@ export function createScheduledBackups(options: ScheduleOptions): ScheduledBacku
   if (schedule === undefined || destination === undefined) return undefined
   const store = openDestination(destination)
   const channel = database.openChannel('parley backups')
+  const lead = createLead(channel, { lock, work: 'backups', log })
   const stopping = new AbortController()
   let running: Promise<void> | undefined
   watch(registry, database, schedule)
 
-  const run = async <Row>(query: ReturnType<typeof statement>, values: unknown[] = []): Promise<Row[]> =>
-    (await channel.query({ ...query, values })).rows as Row[]
+  const run = async <Row>(query: Statement, values: unknown[] = []): Promise<Row[]> =>
+    (await lead.channel.query({ ...query, values })).rows as Row[]
+  /** What became of a backup is true whoever leads by now. */
+  const finishRun = async (...values: unknown[]) => void (await channel.query({ ...finish, values }))
 
   const look = async (since: number): Promise<void> => {
-    const [held] = await run<{ leads: boolean }>(tryLock, [lock])
-    if (held?.leads !== true) return
+    if ((await lead.take()) === undefined) return
     await run(endLost, [nowSeconds()])
     const [last] = await run<{ startedAt: number | null }>(selectLast)
     const due = dueAfter(schedule, last?.startedAt ?? since)
@@ -118,19 +118,19 @@ export function createScheduledBackups(options: ScheduleOptions): ScheduledBacku
     const [begun] = await run<{ runId: number }>(begin, [nowSeconds()])
     const runId = begun?.runId as number
     try {
-      const { id, said } = await runProgram()
-      const { tables, files } = await readManifest(store, id)
+      const { id, said } = await lead.during(runProgram())
+      const { tables, files } = await lead.during(readManifest(store, id))
       const parts = tables.flatMap((table) => table.parts)
       const sum = (of: (part: (typeof parts)[number]) => number) => parts.reduce((total, part) => total + of(part), 0)
       const figures = { rows: sum(({ rows }) => rows), bytes: sum(({ bytes }) => bytes), files: files.count }
-      await run(finish, [runId, 'done', nowSeconds(), id, figures.rows, figures.bytes, figures.files, null])
+      await finishRun(runId, 'done', nowSeconds(), id, figures.rows, figures.bytes, figures.files, null)
       log.info({ backup: id, ...figures }, 'a backup was made')
       if (said !== '') log.warn({ backup: id, said }, 'a backup was made, with warnings')
     } catch (error) {
       if (stopping.signal.aborted) return
       const { message } = error as Error
       log.error({ reason: message }, 'a scheduled backup failed')
-      await run(finish, [runId, 'failed', nowSeconds(), null, null, null, null, message])
+      await finishRun(runId, 'failed', nowSeconds(), null, null, null, null, message)
     }
   }
 
@@ -167,9 +167,9 @@ export function createScheduledBackups(options: ScheduleOptions): ScheduledBacku
       await look(since).catch((error) => {
         if (!isConnectionFailure(error)) log.error({ err: error }, 'could not check whether a backup is due')
       })
-      await delay(lookEveryMs, undefined, { signal: stopping.signal, ref: false }).catch(() => {})
+      await lead.during(delay(lookEveryMs, undefined, { signal: stopping.signal, ref: false })).catch(() => {})
     }
-    await channel.query({ ...unlock }).catch(() => {})
+    await lead.release()
   }
 
   return {

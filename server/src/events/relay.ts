@@ -1,7 +1,8 @@
 import type { Log } from '../log.ts'
-import type { Channel } from '../store/channel.ts'
+import type { AgeClock } from '../store/age-clock.ts'
 import { isConnectionFailure, isRetryable } from '../store/connection.ts'
 import type { Database, Transaction } from '../store/database.ts'
+import { createLead } from '../store/lead.ts'
 import { statement } from '../store/statement.ts'
 import { writersBefore } from '../store/writers-before.ts'
 import { createRetention } from './retention.ts'
@@ -14,13 +15,14 @@ export type HorizonConsumer = (tx: Transaction, from: number, to: number) => Pro
 
 export interface RelayOptions {
   readonly log: Log
+  readonly ageClock: AgeClock
   /** How long events are kept, in seconds. */
   readonly retention: number
 }
 
 /**
  * Moves the horizon: the id up to which every event is committed, or never will be. One process does it at a time, by a
- * lock that its connection holds; when it stops or loses its connection, another takes over.
+ * lock that its connection holds; when it stops, stands still or loses its connection, another takes over.
  */
 export interface Relay {
   /** There is something new; it need not be waited for. */
@@ -32,9 +34,8 @@ export interface Relay {
 }
 
 /** Any constant will do, as long as every version of the service uses the same. */
-const advisoryLock = 7_206_951_005
+const lock = 7_206_951_005
 
-/** The lock stays with the connection and may be taken again and again. */
 const selectProgress = statement(`
   select pg_try_advisory_lock($1) as leads,
     (select id from event_horizon) as horizon,
@@ -46,30 +47,28 @@ const moveHorizon = statement(`
   where id = $1
   returning id`)
 
-const unlock = statement('select pg_advisory_unlock_all()')
-
 /** How long to wait before the next look. */
 const pauseMs = { busy: 40, idle: 250, following: 1000, failed: 1000 }
 const settlingMs = 5
 const retentionEveryMs = 60_000
 
 interface Progress {
-  readonly leads: boolean
   readonly horizon: number
   readonly lastId: number
 }
 
-export function createRelay(database: Database, { log, retention }: RelayOptions): Relay {
+export function createRelay(database: Database, { log, ageClock, retention }: RelayOptions): Relay {
   // A step of the horizon is on the disk before anybody sees it: up to there ids of events are given out as cursors, and none of them may
   // be drawn again where the database itself crashes.
-  const channel = database.openChannel('parley relay')
+  const lead = createLead(database.openChannel('parley relay'), { lock, work: 'relay', log })
+  const { channel } = lead
   const deleteOldEvents = createRetention(channel, retention)
   const consumers: HorizonConsumer[] = []
   let stopped = false
   let isAwake = false
   let isIdle = false
   let endPause: (() => void) | undefined
-  let nextRetention = 0
+  let nextRetention = Number.NEGATIVE_INFINITY
 
   const pause = (ms: number) =>
     new Promise<void>((resolve) => {
@@ -87,8 +86,9 @@ export function createRelay(database: Database, { log, retention }: RelayOptions
 
   /** @returns how long to wait before the next round */
   const round = async (): Promise<number> => {
-    const { leads, horizon, lastId } = await ask<Progress>(channel, selectProgress, [advisoryLock])
-    if (!leads) return pauseMs.following
+    const progress = await lead.take<Progress>(selectProgress)
+    if (progress === undefined) return pauseMs.following
+    const { horizon, lastId } = progress
     const isNew = lastId > horizon
     if (isNew) {
       if (!(await waitUntilCommitted())) return 0
@@ -99,9 +99,9 @@ export function createRelay(database: Database, { log, retention }: RelayOptions
       })
     }
     // What is new does not wait for all that is old to be deleted.
-    const isDue = Date.now() >= nextRetention
-    const isLeft = isDue && (await deleteOldEvents())
-    if (isDue && !isLeft) nextRetention = Date.now() + retentionEveryMs
+    const isDue = performance.now() >= nextRetention
+    const isLeft = isDue && (await deleteOldEvents(await ageClock.now()))
+    if (isDue && !isLeft) nextRetention = performance.now() + retentionEveryMs
     return isNew || isLeft ? pauseMs.busy : pauseMs.idle
   }
 
@@ -133,8 +133,7 @@ export function createRelay(database: Database, { log, retention }: RelayOptions
       await rest(ms)
       isIdle = false
     }
-    // Where the database is away, the lock has gone with the connection.
-    await channel.query(unlock).catch(() => {})
+    await lead.release()
   }
 
   let running: Promise<void> | undefined
@@ -153,9 +152,4 @@ export function createRelay(database: Database, { log, retention }: RelayOptions
       await running
     },
   }
-}
-
-async function ask<Row>(channel: Channel, query: { name: string; text: string }, values: unknown[] = []): Promise<Row> {
-  const { rows } = await channel.query({ ...query, values })
-  return rows[0] as Row
 }

@@ -54,13 +54,13 @@ const start = Number.MIN_SAFE_INTEGER
  * Deletes events that are older than `retention` seconds, some at each call, the oldest first; each app remembers up to which id its own
  * are gone. Those that a clock stored that was ahead for a moment hold up nobody: it goes on behind them, and once something there is
  * due, so are they.
- * @returns whether there may be more of them
+ * @returns to be called with epoch milliseconds by the clock of removals; whether there may be more of them
  */
-export function createRetention(channel: Channel, retention: number): () => Promise<boolean> {
+export function createRetention(channel: Channel, retention: number): (nowMs: number) => Promise<boolean> {
   let passedUntil = start
   let dueUntil = start
-  return async () => {
-    const now = Math.floor(Date.now() / 1000)
+  return async (nowMs) => {
+    const now = Math.floor(nowMs / 1000)
     const { rows } = await channel.query({ ...deleteBatch, values: [passedUntil, now - retention, now, dueUntil] })
     const batch = rows[0] as Batch
     if (batch.dueUntil !== null) {

@@ -12,7 +12,7 @@ const lookMs = 50
 interface Connected {
   /** Requests that are not answered to the end. */
   answering: number
-  /** Epoch milliseconds: since when nothing is being answered. */
+  /** Since when nothing is being answered, as `performance.now()` has it. */
   since: number
 }
 
@@ -28,7 +28,7 @@ export function endConnectionsInTime(app: FastifyInstance, { opensSockets }: { o
   const agreeing = new Map<string, Socket>()
 
   const remember = (socket: Socket) => {
-    open.set(socket, { answering: 0, since: Date.now() })
+    open.set(socket, { answering: 0, since: performance.now() })
     socket.once('close', () => open.delete(socket))
   }
   server.on('connection', (socket: Socket) => {
@@ -53,17 +53,17 @@ export function endConnectionsInTime(app: FastifyInstance, { opensSockets }: { o
     one.answering++
     response.once('close', () => {
       one.answering--
-      one.since = Date.now()
+      one.since = performance.now()
     })
   })
   // Where nobody listens for upgrades, Node takes them for plain requests.
   if (opensSockets) server.on('upgrade', ({ socket }: IncomingMessage) => open.delete(socket))
 
   const leave = () => {
-    const leftAt = Date.now()
+    const leftAt = performance.now()
     const look = () => {
       server.closeIdleConnections()
-      const now = Date.now()
+      const now = performance.now()
       for (const [socket, { answering, since }] of open) {
         const isSilent = answering === 0 && now - Math.max(since, leftAt) > headerMs
         if (isSilent || now - leftAt > longestMs) socket.destroy()

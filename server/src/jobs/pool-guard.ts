@@ -25,7 +25,7 @@ const freeJobs = `
   with holders as (
     select distinct locked_by
     from graphile_worker._private_jobs
-    where locked_at < now() - interval '15 seconds'
+    where locked_at not between now() - interval '15 seconds' and now() + interval '15 seconds'
     and locked_by is not null
     and locked_by <> $2
   ),
@@ -37,6 +37,18 @@ const freeJobs = `
   select graphile_worker.force_unlock_workers(array(select locked_by from gone))
   from (select count(*) as workers from gone) g
   where workers > 0`
+
+/**
+ * What was added or tried while the clock was ahead would wait for the time that it showed. It begins now: a job that has nothing to do yet
+ * adds itself for when it has. After a failure, the worker waits for some six hours at most.
+ */
+const hastenJobs = `
+  update graphile_worker._private_jobs
+  set run_at = now(),
+    updated_at = now()
+  where run_at > now() + interval '1 minute'
+  and (updated_at > now() + interval '1 minute' or attempts > 0 and run_at > now() + interval '7 hours')
+  and locked_at is null`
 
 export function createPoolGuard(connection: ConnectionSettings, log: Log): PoolGuard {
   let connecting: Promise<pg.Client> | undefined
@@ -79,6 +91,7 @@ export function createPoolGuard(connection: ConnectionSettings, log: Log): PoolG
       const client = await connected()
       if (poolId !== undefined) await client.query(holdLock, [lockSpace, poolId])
       await client.query(freeJobs, [lockSpace, poolId ?? ''])
+      await client.query(hastenJobs)
     } catch (error) {
       if (!isConnectionFailure(error))
         log.error({ err: error }, 'could not release the jobs of processes that are gone')

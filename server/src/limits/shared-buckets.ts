@@ -36,10 +36,10 @@ export function createSharedBuckets(name: string, size: BucketSize, redis: Share
   const here = new MemoryBuckets(size)
   const step = Math.max(1, Math.floor(size.perMinute / shares))
   const unsent = createCache<string, number>({ max: maxUnsent, ttl: unsentMs })
-  let restsUntil = 0
+  let restsUntil = Number.NEGATIVE_INFINITY
 
   const takeThere = async (key: string, before: number, points: number, needed: number) => {
-    if (!redis.isUp || Date.now() < restsUntil) return undefined
+    if (!redis.isUp || performance.now() < restsUntil) return undefined
     const values = [size.burst, msPerPoint(size), before, points, needed]
     try {
       const [isTaken, missing] = (await redis.commands.eval(
@@ -50,7 +50,7 @@ export function createSharedBuckets(name: string, size: BucketSize, redis: Share
       )) as [number, string]
       return { isTaken: isTaken === 1, missing: Number(missing) }
     } catch {
-      restsUntil = Date.now() + restMs
+      restsUntil = performance.now() + restMs
       return undefined
     }
   }

@@ -114,14 +114,14 @@ export function createBucketStorage(settings: BucketSettings, staging?: string):
     // There are no folders in it, and what did not arrive is not there.
     tidyBelow: async () => {},
     freeBytes: () => freeBytesOf(staging ?? os.tmpdir()),
-    async tidy() {
+    async tidy(now = Date.now()) {
       // The system's is tidied by the system.
       if (staging === undefined) return
       for (const name of await readdir(staging).catch(() => [])) {
         const folder = path.join(staging, name)
         // The file tells when it was written to last, the folder only when it was begun.
         const found = await stat(path.join(folder, 'file')).catch(() => stat(folder).catch(() => undefined))
-        if (found !== undefined && found.mtimeMs < Date.now() - leftoverAfterMs) {
+        if (found !== undefined && found.mtimeMs < now - leftoverAfterMs) {
           // What another user of the machine left is for them to remove.
           await rm(folder, { recursive: true, force: true }).catch(() => {})
         }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import type { App } from '../chat/identity.ts'
 import type { Log } from '../log.ts'
+import type { AgeClock } from '../store/age-clock.ts'
 import type { Database, Queryable } from '../store/database.ts'
 import { statement } from '../store/statement.ts'
 import { isDiskFull, noRoomForFiles } from './errors.ts'
@@ -70,6 +71,7 @@ export interface MediaLibrary {
 
 export interface MediaLibraryOptions {
   readonly database: Database
+  readonly ageClock: AgeClock
   readonly storage: MediaStorage
   readonly log: Log
   /** Bytes that stay free on the disk; 0: none. */
@@ -154,18 +156,24 @@ export function newMediaKey(): string {
   return randomBytes(16).toString('hex')
 }
 
-export function createMediaLibrary({ database, storage, log, minFreeBytes }: MediaLibraryOptions): MediaLibrary {
-  const sweeper = startSweeping(database, storage, log)
+export function createMediaLibrary({
+  database,
+  ageClock,
+  storage,
+  log,
+  minFreeBytes,
+}: MediaLibraryOptions): MediaLibrary {
+  const sweeper = startSweeping({ database, ageClock, storage, log })
   /** Bytes of this process's uploads that have yet to be written. */
   let underway = 0
-  let warnedAt = 0
+  let warnedAt = Number.NEGATIVE_INFINITY
 
   const requireRoom = async (bytes: number) => {
     if (minFreeBytes === 0) return
     const free = (await storage.freeBytes()) - underway
     if (free - bytes >= minFreeBytes) return
-    if (Date.now() - warnedAt > warnIntervalMs) {
-      warnedAt = Date.now()
+    if (performance.now() - warnedAt > warnIntervalMs) {
+      warnedAt = performance.now()
       log.warn({ free, minFreeBytes }, 'uploads are refused: the disk is nearly full (MEDIA_MIN_FREE_MB)')
     }
     throw noRoomForFiles()

@@ -4,6 +4,7 @@ import type { AppSettingsStore } from '../chat/app-settings.ts'
 import type { App as AnyApp } from '../chat/identity.ts'
 import type { Secrets } from '../store/secrets.ts'
 import type { FileOrigins } from './origins.ts'
+import { readOwnAddress } from './own-address.ts'
 
 /**
  * Addresses of files that expire, in apps whose setting `fileLinks` is `signed`; those of other apps stay as they are. An
@@ -31,8 +32,9 @@ type App = Pick<AnyApp, 'appId' | 'name'>
 
 /** Members of messages, answers, frames and webhooks that may name a file, wherever they stand. */
 export const fileMembers: readonly string[] = ['url', 'avatar', 'icon', 'thumbnail', 'senderAvatar', 'receiverAvatar']
-const signature = '(?:\\?expires=\\d{1,12}&signature=[\\w-]{1,64})?'
-const signatureAtEnd = new RegExp(`${signature}$`)
+/** The same members in JSON text. A name that ends like one of these has its quote escaped: \"url". */
+const namingMembers = new RegExp(`(?<!\\\\)("(?:${fileMembers.join('|')})"\\s*:\\s*")([^"\\\\]*)"`, 'g')
+const signatureAtEnd = /\?expires=\d{1,12}&signature=[\w-]{1,64}$/
 
 /** The address of a file without what is new each time that it is shown, where addresses expire. */
 export function unsigned(address: string): string {
@@ -53,34 +55,35 @@ export function createFileLinks(
     if (!text.includes('/media/')) return text
     const set = await signedSettings(app)
     if (set === undefined) return text
-    // A name that ends like one of these has its quote escaped: \"url".
-    const named = new RegExp(`(?<!\\\\)("(?:${fileMembers.join('|')})"\\s*:\\s*")(${addressOf(app)})${signature}"`, 'g')
-    const keys = Array.from(text.matchAll(named), ([, , , , key]) => key as string)
-    if (keys.length === 0) return text
-    const known = await origins.of(app, keys)
+    const keys = Array.from(text.matchAll(namingMembers), ([, , named = '']) => readOwnAddress(app.name, named)?.key)
+    const ours = keys.filter((key) => key !== undefined)
+    if (ours.length === 0) return text
+    const known = await origins.of(app, ours)
     const expires = expiryOf(set, Date.now())
-    return text.replace(named, (whole, before, address, origin, key) =>
-      isOurs(known.get(key), origin) ? `${before}${address}?${signLink(secrets, app, key, expires)}"` : whole,
-    )
+    return text.replace(namingMembers, (whole, before: string, named: string) => {
+      const own = readOwnAddress(app.name, named)
+      if (own === undefined || !isOurs(known.get(own.key), own.origin)) return whole
+      return `${before}${own.address}?${signLink(secrets, app, own.key, expires)}"`
+    })
   }
 
   const stripSigned = async (app: App, value: object, mustProve: boolean) => {
     if ((await signedSettings(app)) === undefined) return
-    const named = new RegExp(`^(${addressOf(app)})${signature}$`)
     const keys: string[] = []
     replaceWithin(value, 'body', (text) => {
-      const key = named.exec(text)?.[3]
-      if (key !== undefined) keys.push(key)
+      const own = readOwnAddress(app.name, text)
+      if (own !== undefined) keys.push(own.key)
       return text
     })
     if (keys.length === 0) return
     const known = await origins.of(app, keys)
     replaceWithin(value, 'body', (text, path) => {
-      const [, address, origin, key] = named.exec(text) ?? []
-      if (address === undefined || key === undefined) return text
+      const own = readOwnAddress(app.name, text)
+      if (own === undefined) return text
+      const { address, origin, key } = own
       const query = Object.fromEntries(new URLSearchParams(text.slice(address.length)))
       // A file that has yet to come is named by whoever uploads it.
-      const isElsewhere = known.has(key) && !isOurs(known.get(key), origin as string)
+      const isElsewhere = known.has(key) && !isOurs(known.get(key), origin)
       if (mustProve && (isElsewhere || validFor(secrets, app, key, query) === undefined)) throw notProven(path)
       return address
     })
@@ -144,11 +147,6 @@ function validFor(
 function expiryOf({ fileLinkSeconds }: Pick<AppSettings, 'fileLinkSeconds'>, now: number): number {
   const step = Math.floor(fileLinkSeconds / 2)
   return (Math.floor(now / 1000 / step) + 2) * step
-}
-
-/** The address of a file of an app, by whatever host. Its groups are where it begins, and the key. */
-function addressOf({ name }: Pick<AnyApp, 'name'>): string {
-  return `([^"\\\\?#]*)/media/${name}/([0-9a-f]{32})/[^"\\\\?#]*`
 }
 
 /** Deeper than any body that is taken. */

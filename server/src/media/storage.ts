@@ -29,8 +29,8 @@ export interface MediaStorage {
   remove(path: string): Promise<void>
   /** Bytes that are free on the disk to which files are written first. */
   freeBytes(): Promise<number>
-  /** Removes what processes left behind that ended while they wrote. */
-  tidy(): Promise<void>
+  /** Removes what processes left behind that ended while they wrote. @param now epoch milliseconds, by which that was long ago */
+  tidy(now?: number): Promise<void>
 }
 
 /** A storage that also tells what is in it, as those are that backups are kept in. */

@@ -1,4 +1,5 @@
 import type { Log } from '../log.ts'
+import type { AgeClock } from '../store/age-clock.ts'
 import type { Database } from '../store/database.ts'
 import { statement } from '../store/statement.ts'
 import { pathOf } from './path.ts'
@@ -82,12 +83,19 @@ const forget = statement(`
   from freed
   where a.app_id = freed.app_id`)
 
+interface Store {
+  readonly database: Database
+  readonly ageClock: AgeClock
+  readonly storage: MediaStorage
+  readonly log: Log
+}
+
 /** Removes files once they are not served any more, every minute until nothing is left. */
-export function startSweeping(database: Database, storage: MediaStorage, log: Log) {
+export function startSweeping({ database, ageClock, storage, log }: Store) {
   let sweeping: Promise<void> | undefined
   let stopped = false
   const sweep = () => {
-    sweeping ??= sweepAll(database, storage, log, () => stopped).finally(() => {
+    sweeping ??= sweepAll({ database, ageClock, storage, log }, () => stopped).finally(() => {
       sweeping = undefined
     })
     return sweeping
@@ -105,8 +113,9 @@ export function startSweeping(database: Database, storage: MediaStorage, log: Lo
   }
 }
 
-async function sweepAll(database: Database, storage: MediaStorage, log: Log, isStopped: () => boolean): Promise<void> {
-  const now = Math.floor(Date.now() / 1000)
+async function sweepAll({ database, ageClock, storage, log }: Store, isStopped: () => boolean): Promise<void> {
+  const nowMs = await ageClock.now()
+  const now = Math.floor(nowMs / 1000)
   while (!isStopped() && (await database.query(markUnclaimed, [now])).length > 0);
 
   // Onward from file to file: one that cannot be removed does not hold up those behind it.
@@ -119,8 +128,8 @@ async function sweepAll(database: Database, storage: MediaStorage, log: Log, isS
     after = last
   }
   if (isStopped()) return
-  await forgetPastDays(database)
-  await storage.tidy()
+  await forgetPastDays(database, nowMs)
+  await storage.tidy(nowMs)
 }
 
 /** As `removeFiles`, but what a message uses after all is kept, and served again. */

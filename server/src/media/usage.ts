@@ -66,9 +66,9 @@ const forgetDays = statement(`
   delete from upload_days
   where day < $1`)
 
-/** The day that uploads of now count for. */
-export function uploadDay(): number {
-  return Math.floor(Date.now() / 1000 / secondsOfDay)
+/** The day that uploads of now count for. @param now epoch milliseconds */
+export function uploadDay(now = Date.now()): number {
+  return Math.floor(now / 1000 / secondsOfDay)
 }
 
 /** Bytes that may still be uploaded. @throws where a quota leaves less than `least` */
@@ -104,9 +104,9 @@ export async function giveBackBytes(tx: Transaction, uploader: Uploader, day: nu
   await tx.query(giveBackApp, [appId, bytes])
 }
 
-/** Removes what is counted for days that are over. */
-export async function forgetPastDays(database: Database): Promise<void> {
-  await database.query(forgetDays, [uploadDay()])
+/** Removes what is counted for days that are over. @param now epoch milliseconds */
+export async function forgetPastDays(database: Database, now: number): Promise<void> {
+  await database.query(forgetDays, [uploadDay(now)])
 }
 
 function dayReached(uid: string, bytes: number) {

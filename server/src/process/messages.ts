@@ -15,6 +15,8 @@ export type FromWorker =
   | { readonly type: 'failed'; readonly reason: string }
   /** Somebody asks it for the metrics of all workers. */
   | { readonly type: 'metrics wanted'; readonly id: number }
+  /** It is there. An open inspector may hold it at any time. */
+  | { readonly type: 'here'; readonly isInspected: boolean }
   | { readonly type: 'metrics'; readonly id: number; readonly metrics: readonly MetricJson[] }
   /** What it has counted, as it ends. */
   | { readonly type: 'last metrics'; readonly metrics: readonly MetricJson[] }
@@ -24,6 +26,8 @@ export type FromPrimary =
   | { readonly type: 'begin'; readonly number: number; readonly setup: WorkerSetup }
   /** It takes no more connections, finishes what runs, and ends. */
   | { readonly type: 'stop' }
+  /** It says that it is there. */
+  | { readonly type: 'there?' }
   | { readonly type: 'metrics asked'; readonly id: number }
   | { readonly type: 'metrics text'; readonly id: number; readonly text: string }
 

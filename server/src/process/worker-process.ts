@@ -1,6 +1,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { type AnswerWatch, isTraced, watchAnswers } from './answers.ts'
 import type { WorkerSetup } from './foundation.ts'
 import type { FromPrimary, FromWorker, MetricJson } from './messages.ts'
 
@@ -25,17 +26,22 @@ export interface WorkerProcess {
 
 /** A worker has this long for what it is doing. */
 const stopTimeoutMs = 9_000
-const longestStartMs = 120_000
 
-/**
- * @param onWanted a worker is asked for the metrics of all
- * @param startTimeoutMs how long it may take until it serves, from when it was started or last said that it brings the database up to date
- */
+export interface Patience {
+  /** How long it may take until it serves, from when it was started or last said that it brings the database up to date, in milliseconds. */
+  readonly startMs: number
+  /** How long it may answer nothing while it serves, in milliseconds. Whatever it works on, it answers between two steps of that. */
+  readonly silentMs: number
+}
+
+const usualPatience: Patience = { startMs: 120_000, silentMs: 60_000 }
+
+/** @param onWanted a worker is asked for the metrics of all */
 export function startWorkerProcess(
   number: number,
   setup: () => Promise<WorkerSetup>,
   onWanted: () => Promise<string>,
-  startTimeoutMs = longestStartMs,
+  { startMs, silentMs } = usualPatience,
 ): WorkerProcess {
   const worker = cluster.fork()
   const letGo = watchHandover(worker)
@@ -45,6 +51,8 @@ export function startWorkerProcess(
   let readyAt: number | undefined
   let lastId = 0
   let lastMetrics: readonly MetricJson[] = []
+  let isInspected = false
+  let answers: AnswerWatch | undefined
   ready.catch(() => {})
 
   const ended = new Promise<string>((resolve) => {
@@ -52,16 +60,18 @@ export function startWorkerProcess(
       handle.state = 'ended'
       letGo()
       clearTimeout(starting)
+      answers?.stop()
       for (const answer of asked.values()) answer(lastMetrics)
       const how = reason ?? (signal === null ? `exit code ${code}` : signal)
       onFailed(new Error(how))
       resolve(how)
     })
   })
-  const starting = setTimeout(() => {
-    reason = `it did not serve within ${startTimeoutMs / 1000} s`
+  const giveUp = (why: string) => {
+    reason = why
     worker.process.kill('SIGKILL')
-  }, startTimeoutMs).unref()
+  }
+  const starting = setTimeout(() => giveUp(`it did not serve within ${startMs / 1000} s`), startMs).unref()
   worker.on('error', () => {})
   worker.on('message', async (message: FromWorker) => {
     switch (message.type) {
@@ -69,8 +79,7 @@ export function startWorkerProcess(
         try {
           sendTo(worker, { type: 'begin', number, setup: await setup() })
         } catch (error) {
-          reason = (error as Error).message
-          worker.process.kill('SIGKILL')
+          giveUp((error as Error).message)
         }
         break
       case 'migrating':
@@ -79,8 +88,20 @@ export function startWorkerProcess(
       case 'ready':
         clearTimeout(starting)
         readyAt = performance.now()
-        if (handle.state === 'starting') handle.state = 'ready'
+        if (handle.state === 'starting') {
+          handle.state = 'ready'
+          answers = watchAnswers({
+            ask: () => sendTo(worker, { type: 'there?' }),
+            isExcused: () => isInspected || isTraced(handle.pid),
+            onSilent: () => giveUp(`it answered nothing for ${silentMs / 1000} s and was killed`),
+            silentMs,
+          })
+        }
         onReady(message.address)
+        break
+      case 'here':
+        isInspected = message.isInspected
+        answers?.answered()
         break
       case 'failed':
         reason = message.reason
@@ -110,6 +131,7 @@ export function startWorkerProcess(
     async stop() {
       if (handle.state === 'ended') return
       handle.state = 'stopping'
+      answers?.stop()
       sendTo(worker, { type: 'stop' })
       const hasEnded = await Promise.race([ended.then(() => true), delay(stopTimeoutMs, false, { ref: false })])
       if (!hasEnded) worker.process.kill('SIGKILL')

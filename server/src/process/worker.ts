@@ -1,4 +1,5 @@
 import cluster from 'node:cluster'
+import inspector from 'node:inspector'
 import { setTimeout as delay } from 'node:timers/promises'
 import { buildParley, type Parley } from '../app.ts'
 import type { Config } from '../config/index.ts'
@@ -66,6 +67,7 @@ export async function runWorker(config: Config): Promise<void> {
   process.on('message', (message: FromPrimary) => {
     if (message.type === 'begin') void begin(message)
     else if (message.type === 'stop') void stop()
+    else if (message.type === 'there?') send({ type: 'here', isInspected: inspector.url() !== undefined })
     else metrics.onMessage(message)
   })
   send({ type: 'hello' })

@@ -15,7 +15,7 @@ export interface Audience {
   checked: number
   /** Of the group when all were looked up: it changes with the members. */
   revision: number
-  /** Epoch milliseconds: when all were looked up. */
+  /** When all were looked up, as `performance.now()` has it. */
   readAt: number
   /** uids whose membership changed while others are being looked up: what was heard of them counts. */
   changed: Set<string> | undefined
@@ -24,7 +24,7 @@ export interface Audience {
   scopes:
     | { readonly permissions: Readonly<Partial<Record<GroupScope, Permissions>>>; readonly revision: number }
     | undefined
-  /** Epoch milliseconds. */
+  /** As `performance.now()` has it. */
   usedAt: number
 }
 
@@ -67,7 +67,7 @@ export function audienceOf(sockets: AppSockets, guid: string): Audience {
       members: new Set(),
       checked: -1,
       revision: 0,
-      readAt: 0,
+      readAt: Number.NEGATIVE_INFINITY,
       changed: undefined,
       reading: undefined,
       scopes: undefined,
@@ -75,13 +75,13 @@ export function audienceOf(sockets: AppSockets, guid: string): Audience {
     }
     sockets.audiences.set(guid, audience)
   }
-  audience.usedAt = Date.now()
+  audience.usedAt = performance.now()
   return audience
 }
 
 /** Everybody who is connected has been looked up, and not too long ago. */
 export function isCurrent(sockets: AppSockets, audience: Audience): boolean {
-  return audience.checked === sockets.arrived && Date.now() - audience.readAt < readAnewAfterMs
+  return audience.checked === sockets.arrived && performance.now() - audience.readAt < readAnewAfterMs
 }
 
 /**
@@ -116,7 +116,7 @@ async function lookUp(
   isWholeAsked: boolean,
 ): Promise<void> {
   const upTo = sockets.arrived
-  const startedAt = Date.now()
+  const startedAt = performance.now()
   const isKnown = audience.checked >= 0
   const isOld = startedAt - audience.readAt >= readAnewAfterMs
   const of = [sockets.app.appId, audience.guid]

@@ -119,7 +119,7 @@ export function broadcastAtOnce(context: Context, sockets: AppSockets, broadcast
   const audience = sockets.audiences.get(first)
   if (audience === undefined || !isCurrent(sockets, audience) || sockets.hiding > 0) return false
   if (audience.revision < (broadcast.revision ?? 0)) return false
-  audience.usedAt = Date.now()
+  audience.usedAt = performance.now()
   sendTo(sockets, audience.members, broadcast, whole)
   return true
 }

@@ -22,8 +22,8 @@ export class AppSockets {
   connected = 0
   /** Sockets that hide groups' messages of users whom theirs has blocked. */
   hiding = 0
-  /** Epoch milliseconds: when it was last looked whether tokens have expired. */
-  checkedAt = Date.now()
+  /** When it was last looked whether tokens have expired, as `performance.now()` has it. */
+  checkedAt = performance.now()
   /** uids in the order in which they came, so that what is kept of groups can look at those who came since. */
   private arrivals: string[] = []
   private forgotten = 0

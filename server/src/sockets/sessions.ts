@@ -27,7 +27,7 @@ export interface Sessions {
   verify(): Promise<void>
   /** Closes the sockets of an app that was paused, over some time; of any, where none is named. */
   endPaused(name: string | undefined): Promise<void>
-  /** Closes the sockets whose tokens have expired, or are of an issuer that their app had before. Called every second. */
+  /** Closes the sockets whose tokens have expired, or are of an issuer that their app had before. Called every second. @param now as `performance.now()` has it */
   endExpired(now: number): Promise<void>
 }
 

@@ -85,6 +85,14 @@ export class DatabaseAwayError extends Error {
   }
 }
 
+/** The connection to which something belonged that cannot be had from another, such as a lock, is gone. */
+export class ConnectionLostError extends Error {
+  constructor() {
+    super('the connection that held the lock is gone')
+    this.name = 'ConnectionLostError'
+  }
+}
+
 /**
  * Cuts a connection, in whatever state it is, so that whoever waits on it hears of it now. `end()` would wait for the
  * database, which may hang.
@@ -100,7 +108,7 @@ export function cutConnection(client: pg.ClientBase): void {
  */
 export function isConnectionFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false
-  if (error instanceof DatabaseAwayError) return true
+  if (error instanceof DatabaseAwayError || error instanceof ConnectionLostError) return true
   const code = (error as { code?: unknown }).code
   if (typeof code === 'string') {
     // connection exceptions, out of resources (disk, memory, connections), operator intervention (shutdown, crash),
@@ -123,6 +131,11 @@ export function isCanceled(error: unknown): boolean {
 /** Was a lock not to be had within the time that it may be waited for? Nothing was done. */
 export function isLockTimeout(error: unknown): boolean {
   return error instanceof Error && (error as { code?: unknown }).code === '55P03'
+}
+
+/** Was it refused because the role may not do it? */
+export function isNotPermitted(error: unknown): boolean {
+  return error instanceof Error && (error as { code?: unknown }).code === '42501'
 }
 
 /** Did it fail because something before it in its transaction had failed? */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import os from 'node:os'
 import type { Log } from '../log.ts'
-import { nowMs } from './clock.ts'
+import { isTooFar, nowMs } from './clock.ts'
 import { isConnectionFailure } from './connection.ts'
 import { dataKeysTopic, MasterKeyError, masterName, type OpenSecrets } from './data-keys.ts'
 import type { Database, Queryable } from './database.ts'
@@ -48,7 +48,8 @@ const note = statement(`
 const forget = statement(`
   delete from key_holders
   where id = $1
-  or seen_at < ${nowMs} - ${goneAfterMs * 3}`)
+  or seen_at < ${nowMs} - ${goneAfterMs * 3}
+  or ${isTooFar('seen_at', 0)}`)
 
 /** Follows changes of the keys while the process runs, and says which ones it has, so that no key is ended that somebody needs. */
 export function watchKeys({ database, secrets, invalidation, log, masterKey, source }: KeyWatchOptions): KeyWatch {
@@ -140,6 +141,7 @@ const selectHolders = statement(`
   select machine, pid, source, master, newest
   from key_holders
   where seen_at >= ${nowMs} - ${goneAfterMs}
+  and not (${isTooFar('seen_at', 0)})
   order by machine, pid`)
 
 export function readHolders(on: Queryable): Promise<KeyHolder[]> {

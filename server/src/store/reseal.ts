@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../log.ts'
-import { nowMs } from './clock.ts'
+import { isLeaseOver, nowMs } from './clock.ts'
 import { isConnectionFailure } from './connection.ts'
 import { noteKeys, type OpenSecrets, readKeyNotes } from './data-keys.ts'
 import type { Database } from './database.ts'
@@ -40,7 +40,7 @@ const claim = statement(`
   on conflict (name) do update
   set value = excluded.value
   where split_part(settings.value, ' ', 1) = $1
-  or split_part(settings.value, ' ', 2)::bigint < ${nowMs}
+  or ${isLeaseOver(`split_part(settings.value, ' ', 2)::bigint`, leaseMs)}
   returning name`)
 
 const letGo = statement(`

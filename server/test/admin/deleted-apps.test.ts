@@ -203,9 +203,10 @@ describe('an app that is deleted', () => {
       )
     await own.query('delete from users where app_id = $1', [world.app.appId])
     expect((await findings()).length).toBeGreaterThan(0)
-    await own.query('update apps set removing_at = 1, removing_until = 9999999999999 where app_id = $1', [
-      world.app.appId,
-    ])
+    await own.query(
+      'update apps set removing_at = 1, removing_until = (extract(epoch from clock_timestamp()) * 1000)::bigint + 600000 where app_id = $1',
+      [world.app.appId],
+    )
     expect(await findings()).toEqual([])
   })
 
@@ -247,10 +248,10 @@ describe('an app that is deleted', () => {
     const world = await newWorld()
     dataOf(await deletion(world))
     // Another process has begun.
-    await own.query('update apps set removing_at = $2, removing_until = 9999999999999 where app_id = $1', [
-      world.app.appId,
-      nowSeconds(),
-    ])
+    await own.query(
+      'update apps set removing_at = $2, removing_until = (extract(epoch from clock_timestamp()) * 1000)::bigint + 600000 where app_id = $1',
+      [world.app.appId, nowSeconds()],
+    )
     await own.query("select pg_notify('parley_changes', $1)", [`apps:${world.app.name}`])
     await soon(async () => expect(refusal(await world.get('/users'))).toBe('401 AUTH_ERR_INVALID_APPID'))
     for (const what of ['undelete', 'pause', 'resume']) {

@@ -1,5 +1,6 @@
 import type { HealthCheck } from '@parley/contract'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { metricOf } from '../cluster/support.ts'
 import { createGroup, dataOf, refusal, say, sayInGroup } from '../support/chat.ts'
 import { createOwnServices, type OwnServices } from '../support/own-services.ts'
 import { flag, moderatedWorld } from '../support/review.ts'
@@ -167,8 +168,11 @@ describe('the health of the deployment', () => {
     await own.query('update events set created_at = created_at - 30')
     const check = checkOf(dataOf(await owner.get('/health')), 'events')
     expect(check).toMatchObject({ state: 'warning', since: expect.any(Number) })
+    const behind = () => metricOf(service.url, 'parley_events_behind_seconds')
+    expect(await behind()).toBeGreaterThanOrEqual(30)
     await release()
     await soon(async () => expect(checkOf(dataOf(await owner.get('/health')), 'events')?.state).toBe('ok'))
+    expect(await behind()).toBe(0)
     await service.parley.close()
   })
 
@@ -187,7 +191,7 @@ describe('the health of the deployment', () => {
     const provider = { isEnabled: true, webhookURL: 'http://127.0.0.1:9/', useBasicAuth: false }
     const ofNobody = { basicAuthUsername: '', basicAuthPassword: '' }
     dataOf(await world.post('/notifications/push/v1/providers/custom', { ...provider, ...ofNobody }))
-    const later = Date.now() + 3_600_000
+    const later = Date.now() + 600_000
     const [longAgo, since] = [Date.now() - 4 * 3_600_000, Math.floor(Date.now() / 1000) - 4 * 3_600]
     // Left alone, so that all of it stays; what has waited longest is stored last.
     await own.query('update webhook_states set paused_until = $1', [later])

@@ -369,6 +369,36 @@ describe('what people wrote', () => {
     expect(JSON.stringify((await given.get(at('/messages'))).body)).toContain('a secret')
   })
 
+  it('is also the tags of messages', async () => {
+    const { world, owner, at } = await createTalk()
+    // From here on events are stored.
+    dataOf(await world.get('/events'))
+    const message = { receiver: 'bob', receiverType: 'user', type: 'text', data: { text: 'x' }, tags: ['a secret tag'] }
+    const { id } = dataOf(await world.post('/messages', message, { as: 'alice' }))
+    dataOf(await world.post(`/messages/${id}/flagged`, {}, { as: 'bob' }))
+    dataOf(await world.put(`/messages/${id}`, { data: { text: 'y' }, tags: ['a secret tag', 'more'] }, { as: 'alice' }))
+    dataOf(await world.post(`/messages/${id}/thread`, { ...message, receiver: 'alice' }, { as: 'bob' }))
+    const tagged = [
+      '/messages?withTags=true',
+      '/users/alice/messages?withTags=true',
+      `/messages/${id}`,
+      `/messages/${id}/thread?withTags=true`,
+      '/moderation/flagged-messages',
+      '/events?after=0',
+    ]
+    for (const path of tagged) {
+      const answer = await owner.get(at(path))
+      expect(answer.status, path).toBe(200)
+      expect(JSON.stringify(answer.body), path).not.toContain('a secret tag')
+    }
+    for (const path of ['/messages', '/users/alice/messages', `/messages/${id}/thread`])
+      expect(refusal(await owner.get(at(`${path}?tags=more`))), path).toBe('403 ERR_READING_REQUIRED')
+    expect((await owner.get(at('/users?tags=more'))).status).toBe(200)
+    dataOf(await owner.post(at('/readings'), { of: '*', reason: 'Report 17' }))
+    for (const path of tagged) expect(JSON.stringify((await owner.get(at(path))).body), path).toContain('a secret tag')
+    expect(dataOf(await owner.get(at('/messages?tags=more')))).toMatchObject([{ id }])
+  })
+
   it('is recorded for each conversation that a reading of the whole app shows, once an hour', async () => {
     const { world, owner, at } = await createTalk()
     const read = async () =>

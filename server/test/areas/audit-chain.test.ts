@@ -181,7 +181,7 @@ describe('the chain of the audit log', () => {
       sql`update audit_chains set seq = ${before.seq}, link = ${before.link}, mac = ${before.mac} where app_id = ${appId}`,
     )
     expect(await flawsOf(appId)).toEqual([])
-    expect(await flawsOf(appId, told)).toEqual(['the entry 6 that was told is not in the chain'])
+    expect(await flawsOf(appId, told)).toEqual(['the entry 6 that was noted is not in the chain'])
   })
 
   it('takes over what was there before there were seals, once', async () => {

@@ -578,7 +578,8 @@ describe('the audit log', () => {
     // What was written before and committed after goes with what follows it in the chain.
     for (const days of [400, 390, 100, 380, 1]) await record(days)
     const targets = async () => (await listEntries(database, appId, {})).data.map(({ target }) => target.id)
-    const cutOff = Math.floor(Date.now() / 1000) - 365 * 86_400
+    const now = Math.floor(Date.now() / 1000)
+    const cutOff = now - 365 * 86_400
     await linkEntries(database, secrets)
     // Entries that go while somebody looks are not missed.
     let asked = 0
@@ -586,7 +587,7 @@ describe('the audit log', () => {
       ...database,
       query: async (query, values) => {
         const rows = await database.query(query, values)
-        if (++asked === 3) await removeOldEntries(database, secrets, cutOff)
+        if (++asked === 3) await removeOldEntries(database, secrets, cutOff, now)
         return rows as never
       },
     }
@@ -595,8 +596,28 @@ describe('the audit log', () => {
     expect(await verifyAuditLog(database, secrets, appId)).toMatchObject({ entries: 3, unlinked: 0, flaws: [] })
     await record(0)
     await linkEntries(database, secrets)
-    await removeOldEntries(database, secrets, Math.floor(Date.now() / 1000) + 1)
+    await removeOldEntries(database, secrets, now + 60, now + 60)
     expect(await targets()).toEqual([])
     expect(await verifyAuditLog(database, secrets, appId)).toMatchObject({ entries: 0, flaws: [] })
+  })
+
+  it('is forgotten also behind entries of a moment when the clock was ahead, and those with it', async () => {
+    const { database, secrets } = (await createWorld()).context
+    const appId = -randomInt(1, 2 ** 31)
+    const now = Math.floor(Date.now() / 1000)
+    const record = async (days: number, count = 1) => {
+      const audit = createAudit(secrets, { caller: 'service' }, () => (now - days * 86_400) * 1000)
+      const entry = { action: 'app_created', type: 'app', target: `${days} days old` } as const
+      await Promise.all(Array.from({ length: count }, () => audit.record(database, appId, entry)))
+    }
+    // More than are looked at at once.
+    await record(-5000, 1_200)
+    for (const days of [390, -4000, 380, -3000, 100, 370]) await record(days)
+    await linkEntries(database, secrets)
+    await removeOldEntries(database, secrets, now - 365 * 86_400, now)
+    const { data } = await listEntries(database, appId, {})
+    const left = ['-3000 days old', '100 days old', '370 days old']
+    expect(data.map(({ target }) => target.id).sort()).toEqual(left)
+    expect(await verifyAuditLog(database, secrets, appId)).toMatchObject({ entries: 3, unlinked: 0, flaws: [] })
   })
 })

@@ -92,6 +92,19 @@ describe('ids of imported messages', () => {
     for (const { id } of Object.values(stored)) expect(Number(id)).toBeLessThan(10 ** 12)
   })
 
+  it('are taken once the first record has come that has any, even one that cannot be taken', async () => {
+    const world = await worldOf('alice', 'bob')
+    const id = someId()
+    await importWell(world, 'messages', [text('a', 'alice', 'bob', t0, { id: String(10 ** 12) })])
+    expect(idsOf(await importWell(world, 'messages', [text('b', 'alice', 'bob', t0 + 1, { id })]))).toEqual({ b: id })
+
+    const without = await worldOf('alice', 'bob')
+    await importWell(without, 'messages', [text('a', 'alice', 'bob', t0, { id: null })])
+    expect((await importWell(without, 'messages', [text('b', 'alice', 'bob', t0 + 1, { id })])).b.id).not.toBe(
+      String(id),
+    )
+  })
+
   it('are found by searches, wherever the index has come to', async () => {
     const other = await worldOf('alice', 'bob')
     const { id } = await say(other, 'alice', 'bob', 'zebra crossing')
@@ -245,6 +258,28 @@ describe('the import of further records', () => {
     expect(seen.map(({ muid }: { muid: string }) => muid)).toEqual(['b', 'c', 'd'])
     const sent = dataOf(await world.get('/users/bob/messages', { as: 'alice' }))
     expect(sent.map(({ readAt }: { readAt: number }) => readAt)).toEqual([t0 + 50, t0 + 50, t0 + 50, t0 + 50])
+  })
+
+  it('brings the state of a conversation that somebody has with themselves', async () => {
+    const world = await worldOf('alice')
+    const stored = await importWell(world, 'messages', [
+      text('a', 'alice', 'alice', t0),
+      text('b', 'alice', 'alice', t0 + 1),
+    ])
+    const state = { kind: 'conversation', uid: 'alice', receiverType: 'user', receiver: 'Alice' }
+    const given = {
+      ...state,
+      tags: ['notes'],
+      pinnedAt: t0 + 60,
+      reset: { messageId: stored.a.id },
+      read: { muid: 'b' },
+    }
+    expect(verdicts(await records(world, given))).toEqual(['stored'])
+    const conversation = dataOf(await world.get('/users/alice/conversation', { as: 'alice' }))
+    expect(conversation).toMatchObject({ tags: ['notes'], pinnedAt: t0 + 60, unreadMessageCount: '0' })
+    const seen = dataOf(await world.get('/users/alice/messages', { as: 'alice' }))
+    expect(seen.map(({ muid }: { muid: string }) => muid)).toEqual(['b'])
+    expect(verdicts(await records(world, given))).toEqual(['ERR_IMPORT_ALREADY_EXISTS'])
   })
 
   it('keeps people logged in, and keys good', async () => {

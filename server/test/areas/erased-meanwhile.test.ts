@@ -98,7 +98,73 @@ describe('An import of what somebody who was erased had a hand in', () => {
     const world = await createWorld()
     await createUsers(world, 'alice', 'bob')
     await createGroup(world, 'team', 'bob', { participants: ['alice'] })
-    await expectForgotten(world, await importWhileErased(world, records))
+    await expectForgotten(world, await importWhileErased(world, 'messages', records))
+  })
+
+  /** A pin and a ban by Alice, of what is there. */
+  const kept = (id: string) =>
+    ({
+      records: [{ kind: 'pin', messageId: id, pinnedBy: 'Alice', pinnedAt: at }],
+      members: [
+        { memberId: 'team_member_dave', guid: 'team', uid: 'dave', isBanned: true, bannedBy: 'Alice', bannedAt: at },
+      ],
+    }) as const
+  const handsIn = async ({ context, app }: World) => {
+    const [row] = await context.database.run(sql`
+      select (select string_agg(pinned_by, ' ') from pinned_messages where app_id = ${app.appId}) as pins,
+        (select string_agg(banned_by, ' ') from group_bans where app_id = ${app.appId}) as bans`)
+    return row
+  }
+  const createTeam = async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob', 'dave')
+    await createGroup(world, 'team', 'bob', {})
+    return { world, given: kept((await sayInGroup(world, 'bob', 'team', 'hello')).id) }
+  }
+
+  it('brings pins and bans as the erasure leaves them', async () => {
+    const { world, given } = await createTeam()
+    dataOf(await world.delete('/users/alice', { permanent: true }))
+    for (const [kind, all] of Object.entries(given))
+      expect(Object.values(codes(dataOf(await world.post(`/data_import/${kind}`, { [kind]: all }))))).toEqual([
+        'stored',
+      ])
+    expect(await handsIn(world)).toEqual({ pins: 'app_system', bans: 'app_system' })
+  })
+
+  it.each(['records', 'members'] as const)('waits for an erasure that is under way: %s', async (kind) => {
+    const { world, given } = await createTeam()
+    const answer = await importWhileErased(world, kind, given[kind])
+    expect(Object.values(codes(dataOf(answer)))).toEqual(['stored'])
+    expect(await handsIn(world)).toEqual({
+      pins: null,
+      bans: null,
+      [kind === 'records' ? 'pins' : 'bans']: 'app_system',
+    })
+  })
+
+  it('names in pins and bans whoever is there, and who was never here', async () => {
+    const { world, given } = await createTeam()
+    await createUsers(world, 'carol')
+    dataOf(await world.delete('/users/carol', { permanent: true }))
+    const [ban] = given.members
+    const second = { ...ban, memberId: 'other_member_bob', guid: 'other', uid: 'bob', bannedBy: 'nobody' }
+    dataOf(await world.post('/groups', { guid: 'other', name: 'Other', type: 'public' }))
+    await world.post('/data_import/records', { records: given.records })
+    await importWell(world, 'members', [ban, second])
+    expect(await handsIn(world)).toEqual({ pins: 'alice', bans: 'alice nobody' })
+  })
+
+  it('which names them as who banned somebody, is forgotten by the erasure, also in groups that they never came to', async () => {
+    const { world, given } = await createTeam()
+    await importWell(world, 'members', given.members)
+    dataOf(await world.delete('/users/alice', { permanent: true }))
+    expect(await handsIn(world)).toEqual({ pins: null, bans: 'app_system' })
+    const [certificate] = dataOf(await world.get('/users/alice/erasures'))
+    expect(certificate.isClean).toBe(true)
+    expect(certificate.places).toContainEqual(
+      expect.objectContaining({ table: 'group_bans', removed: 0, changed: 1, left: 0 }),
+    )
   })
 })
 
@@ -120,7 +186,7 @@ describe('An import that names somebody while they are erased', () => {
     await createUsers(world, 'alice', 'bob')
     await createGroup(world, 'team', 'bob', { participants: ['alice'] })
     await importWell(world, 'messages', [text('first', 'alice', 'bob', at), groupText('second', 'alice', 'team', at)])
-    const imported = await importWhileErased(world, [record, groupText('other', 'bob', 'team', at)])
+    const imported = await importWhileErased(world, 'messages', [record, groupText('other', 'bob', 'team', at)])
     expect(codes(dataOf(imported))).toEqual({ m: 'ERR_IMPORT_UID_ERASED', other: 'stored' })
     for (const [table, column, value] of [
       ['messages', 'muid', 'm'],
@@ -134,8 +200,8 @@ describe('An import that names somebody while they are erased', () => {
   })
 })
 
-/** Imports messages while Alice, a friend of Bob's, is being erased. @returns the answer to the import */
-async function importWhileErased(world: World, messages: readonly object[]): Promise<Answer> {
+/** Imports records while Alice, a friend of Bob's, is being erased. @returns the answer to the import */
+async function importWhileErased(world: World, kind: string, records: readonly object[]): Promise<Answer> {
   await world.post('/users/alice/friends', { accepted: ['bob'] })
   let erasure: Promise<Answer> | undefined
   let imported: Promise<Answer> | undefined
@@ -144,7 +210,7 @@ async function importWhileErased(world: World, messages: readonly object[]): Pro
     await tx.run(sql`select from friends where app_id = ${world.app.appId} for update`)
     erasure = world.delete('/users/alice', { permanent: true })
     await untilWaitedFor(tx)
-    imported = world.post('/data_import/messages', { messages })
+    imported = world.post(`/data_import/${kind}`, { [kind]: records })
     // Whatever it waits for, that is the erasure.
     await Promise.race([imported, untilWaitsBehind(tx)])
   })

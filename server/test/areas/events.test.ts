@@ -183,7 +183,7 @@ describe('GET /events', () => {
     await plant(world, [3], old + 2 * 86_400)
     const channel = world.context.database.openChannel('retention test')
     const deleteOldEvents = createRetention(channel, 7 * 86_400)
-    while (await deleteOldEvents());
+    while (await deleteOldEvents(Date.now()));
 
     expect(refusal(await world.get('/events?after=1'))).toBe('400 ERR_BAD_REQUEST')
     const kept = dataOf(await world.get('/events?after=0'))
@@ -204,7 +204,7 @@ describe('GET /events', () => {
     await plant(world, ids(-1_400, -1_390), now - 86_400)
     const channel = world.context.database.openChannel('retention test')
     const deleteOldEvents = createRetention(channel, 7 * 86_400)
-    while (await deleteOldEvents());
+    while (await deleteOldEvents(Date.now()));
     await expect.poll(async () => await idsOf(world)).toEqual(ids(-1_400, -1_390))
   })
 })

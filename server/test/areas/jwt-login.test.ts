@@ -10,7 +10,7 @@ import { createOwnServices } from '../support/own-services.ts'
 import { startService } from '../support/service.ts'
 import { authFrame, Client, connect, tokenOf } from '../support/socket.ts'
 import { until } from '../support/until.ts'
-import { createUsers, createWorld, type World } from '../support/world.ts'
+import { createUsers, createWorld, servedBy, type World } from '../support/world.ts'
 
 let issuer: Issuer
 beforeAll(async () => {
@@ -239,6 +239,26 @@ describe('a JWT ends', () => {
     await stays.pong()
     expect(await login(world, other)).toBe('alice')
     stays.close()
+  })
+
+  it('when its user logs out with it, also where another one does while the clock is ahead', async () => {
+    const services = await createOwnServices()
+    onTestFinished(() => services.close())
+    const first = await services.start()
+    const world = await createIssuedWorld(issuer, first)
+    const [token, other] = [await sign(world, 'alice'), await sign(world, 'bob')]
+    dataOf(await world.delete('/me', undefined, { token }))
+    await first.parley.close()
+    // When the service was last there, it was a year earlier.
+    await services.query(
+      `insert into settings (name, value) values ('age_clock', $1)
+      on conflict (name) do update set value = excluded.value`,
+      [`${(now() - 365 * day) * 1000} 0 0`],
+    )
+    await services.query('update ended_jwts set expires_at = $1', [now() - 60])
+    const ahead = servedBy(world, (await services.start()).url)
+    dataOf(await ahead.delete('/me', undefined, { token: other }))
+    expect([await login(ahead, token), await login(ahead, other)]).toEqual([unknown, unknown])
   })
 
   it('when its user is deleted, also for somebody new with their uid', async () => {

@@ -82,6 +82,14 @@ describe('the notification settings of an app', () => {
     expect(dataOf(await world.get(settings))).toEqual(dataOf(await (await createWorld()).get(settings)))
   })
 
+  it('are not looked at beyond the members that there are', async () => {
+    const world = await createWorld()
+    const before = dataOf(await world.get(settings))
+    const unknown = { templates: { emailSubjectTemplateDefault: { x: '{{ not closed' }, y: { body: '{{' } } }
+    dataOf(await patch(world, settings, unknown))
+    expect(dataOf(await world.get(settings))).toEqual(before)
+  })
+
   it('are set for e-mail and SMS apart, with their templates', async () => {
     const world = await createWorld()
     const before = dataOf(await world.get(settings))

@@ -193,6 +193,18 @@ describe('retention', () => {
     expect(await left()).toEqual([])
   })
 
+  it('begins anew where a clock that was ahead had gone through everything', async () => {
+    const world = await createTeam()
+    await sayInGroup(world, 'alice', 'team', 'an old word')
+    await age(world, 31)
+    await set(world, { messageRetentionDays: 30 })
+    await world.context.database.run(sql`
+      insert into retention_progress (app_id, place, rule, began_at, sent_at, id)
+      values (${world.app.appId}, 0, '30 delete', ${now() + 365 * day}, ${now() + 365 * day}, 1)`)
+    await run(world)
+    expect(await inTeam(world)).toEqual([])
+  })
+
   it('leaves what is under review, until that is over', async () => {
     const world = await createTeam()
     const flagged = await sayInGroup(world, 'alice', 'team', 'flagged')

@@ -121,7 +121,7 @@ describe('messages and receipts of the last hour', () => {
       },
     ]
     expect(await dayOf()).toMatchObject(expected)
-    await Promise.all([addUp(database), addUp(database)])
+    await Promise.all([addUp(database, Date.now()), addUp(database, Date.now())])
     expect(await dayOf()).toMatchObject(expected)
     // Days long ago are kept as a whole, and stay the same.
     await database.query(
@@ -131,7 +131,7 @@ describe('messages and receipts of the last hour', () => {
       },
       [appId],
     )
-    await addUp(database)
+    await addUp(database, Date.now())
     clock.at -= 100 * dayMs
     expect((await dayOf())[0]).toMatchObject({ messages_sent: 4, delivery_receipts: 1 })
   })
@@ -249,7 +249,7 @@ describe('the peak', () => {
       return { concurrent_users, peak_at }
     }
     expect(await peak()).toEqual({ concurrent_users: 7, peak_at: minute + 1000 })
-    await Promise.all([addUp(database), addUp(database)])
+    await Promise.all([addUp(database, Date.now()), addUp(database, Date.now())])
     expect(await peak()).toEqual({ concurrent_users: 7, peak_at: minute + 1000 })
     // A process that was held up writes late: a greater peak replaces, a smaller one does not.
     for (const [late, expected] of [
@@ -260,7 +260,7 @@ describe('the peak', () => {
       clock.at = minute + 30_000
       counts.sample(appId, late)
       await counts.write(database)
-      await addUp(database)
+      await addUp(database, Date.now())
       expect(await peak()).toEqual(expected)
     }
     expect(await usageOf(world, minute - dayMs, minute - dayMs)).toMatchObject({ concurrent_users: 0 })
@@ -308,8 +308,8 @@ describe('what rules found', () => {
       [dateOf(0), today],
     ]
     expect(await foundOn(world)).toEqual(both)
-    await Promise.all([addUp(database), addUp(database)])
-    await addUp(database)
+    await Promise.all([addUp(database, Date.now()), addUp(database, Date.now())])
+    await addUp(database, Date.now())
     expect(await foundOn(world)).toEqual(both)
     expect(await foundOn(world, 3)).toEqual([[dateOf(0), today]])
 
@@ -326,7 +326,7 @@ describe('what rules found', () => {
     dataOf(await world.post('/moderation/rules', word('blocks', 'darn')))
     await say(world, 'alice', 'bob', 'darn')
     await context.database.run(sql`update moderation_decisions set at = at - ${5 * day} where app_id = ${app.appId}`)
-    await addUp(context.database)
+    await addUp(context.database, Date.now())
     await context.database.run(sql`update usage_rules set hits = 0 where app_id = ${app.appId}`)
     const drift = await findDrift(context.database, app.appId)
     expect(drift).toMatchObject([

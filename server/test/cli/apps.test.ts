@@ -186,7 +186,7 @@ describe('parley audit', () => {
     expect(verified.out).toMatch(new RegExp(`^${name}: as it was written. 6 entries.* Ends at (\\d+:[0-9a-f]*)\n$`))
     const told = `999999:${'a'.repeat(24)}`
     expect(await audit('--verify', name, '--head', told)).toMatchObject({
-      ...{ code: 1, out: expect.stringContaining('the entry 999999 that was told is not in the chain') },
+      ...{ code: 1, out: expect.stringContaining('the entry 999999 that was noted is not in the chain') },
     })
     const service = await sharedService()
     const { apps: registry, database, secrets } = service.parley.context

@@ -2,10 +2,11 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { replaceKey, selectHeldKeys } from '../../src/areas/api-keys/replace.ts'
+import { pauseApp } from '../../src/areas/apps/index.ts'
 import { createAudit } from '../../src/chat/audit/audit.ts'
 import { ExportStopped } from '../../src/cli/export/export.ts'
 import { readManifest } from '../../src/cli/export/manifest.ts'
-import { ExactRefusal, ExactStopped } from '../../src/cli/import/exact/import.ts'
+import { ExactRefusal, ExactStopped } from '../../src/cli/import/exact/failures.ts'
 import { importCommand, systemClock } from '../../src/cli/import/run.ts'
 import { findDrift } from '../../src/doctor/drift.ts'
 import { createFolderStorage } from '../../src/media/folder.ts'
@@ -518,7 +519,7 @@ describe('an exact import', () => {
       expect(await readManifest(folder)).toBe(undefined)
       const { copied, manifest } = await exportOf(context, app, folder, { storage: away })
       expect(copied).toMatchObject({ there: 1, copied: 2, missing: [] })
-      expect(manifest.media).toEqual({ files: 3, missing: [] })
+      expect(manifest.media).toMatchObject({ files: 3, missing: [], digests: { records: 3 } })
     })
   })
 
@@ -549,6 +550,43 @@ describe('an exact import', () => {
       expect((await context.apps.find(target.name))?.pausedAt).not.toBe(null)
       expect(await importInto(context, target, folder)).toEqual({ wasThere: false, remarks: [], missing: [] })
       expect((await context.apps.find(target.name))?.pausedAt).toBe(null)
+    })
+  })
+
+  it('that ends just when it has finished leaves the app to its people', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice')
+    await withFolder(async (folder) => {
+      const { context } = world
+      await exportOf(context, world.app, folder)
+      const target = await emptyApp(context)
+      let isFinished = false
+      const audit = createAudit(context.secrets, { caller: 'command' })
+      const ended = importInto(...([context, target, folder, {}] as const), {
+        audit: {
+          ...audit,
+          record: async (tx, appId, record) => {
+            isFinished ||= record.action === 'data_imported'
+            await audit.record(tx, appId, record)
+          },
+        },
+        database: {
+          ...context.database,
+          transaction: async (work) => {
+            const result = await context.database.transaction(work)
+            if (isFinished) throw new Error('killed')
+            return result
+          },
+        },
+      })
+      await expect(ended).rejects.toThrow('killed')
+      expect((await context.apps.find(target.name))?.pausedAt).toBe(null)
+      expect(await importInto(context, target, folder)).toEqual({ wasThere: true, remarks: [], missing: [] })
+
+      // As earlier versions left it, or somebody has paused it since.
+      await pauseApp({ ...context, audit }, target)
+      const paused = `The app is paused: parley apps resume ${target.name} lets it go on.`
+      expect(await importInto(context, target, folder)).toEqual({ wasThere: true, remarks: [paused], missing: [] })
     })
   })
 

@@ -3,11 +3,14 @@ import os from 'node:os'
 import path from 'node:path'
 import { fetch } from 'undici'
 import { describe, expect, it } from 'vitest'
-import { dataOf, say } from '../support/chat.ts'
+import { importCommand, systemClock } from '../../src/cli/import/run.ts'
+import { createGroup, dataOf, say } from '../support/chat.ts'
+import { groupText, importWell, text } from '../support/imports.ts'
 import { startService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
 import { startHosted } from './hosted.ts'
+import { collect } from './import-world.ts'
 import { done, fill, makeFolder, messagesOf, moveIn, notificationsOf, viewsOf } from './move-in-world.ts'
 
 describe('parley move-in', () => {
@@ -149,6 +152,85 @@ describe('parley move-in', () => {
     ])
     const saved = dataOf(await target.get('/messages?saved=true', { as: 'bob' })).map(({ id }: { id: string }) => id)
     expect(saved.map(Number).sort()).toEqual([early.id, late.id].map(Number).sort())
+  })
+
+  it('brings what somebody has of a conversation with themselves, and that they have cleared it', async () => {
+    const [source, target] = [await createWorld(), await createWorld()]
+    await createUsers(source, 'alice', 'bob')
+    for (const uid of ['alice', 'bob']) await say(source, uid, uid, `a note of ${uid}`)
+    await done(source.put('/users/alice/conversation', { tags: ['notes'] }, { as: 'alice' }))
+    await done(source.delete('/users/bob/conversation', {}, { as: 'bob' }))
+    const [hosted, folder] = [await startHosted(source.url), await makeFolder()]
+    const moved = await moveIn(source, hosted, target, folder)
+    expect(moved.code, moved.stdout + moved.stderr).toBe(0)
+    expect(dataOf(await target.get('/users/alice/conversation?withTags=true', { as: 'alice' }))).toMatchObject({
+      tags: ['notes'],
+      lastMessage: { data: { text: 'a note of alice' } },
+    })
+    expect(dataOf(await target.get('/conversations', { as: 'bob' }))).toEqual([])
+    expect(await moveIn(source, hosted, target, folder, '--verify')).toMatchObject({ code: 0 })
+  })
+
+  it('keeps replies in their threads, and quotes, whose message has a later time', async () => {
+    const [source, target] = [await createWorld(), await createWorld()]
+    await createUsers(source, 'alice', 'bob')
+    await createGroup(source, 'team', 'alice', { participants: ['bob'] })
+    const at = 1_600_000_000
+    await importWell(source, 'messages', [
+      groupText('parent', 'alice', 'team', at + 1),
+      groupText('of its second', 'bob', 'team', at + 1),
+      groupText('reply', 'bob', 'team', at, { parentMuid: 'parent' }),
+      groupText('another', 'alice', 'team', at + 2, { parentMuid: 'parent' }),
+      text('quoted', 'alice', 'bob', at + 9),
+      text('quoting', 'bob', 'alice', at + 4, { quotedMuid: 'quoted' }),
+      text('quoting that', 'bob', 'alice', at + 2, { quotedMuid: 'quoting' }),
+      text('itself quoted', 'bob', 'alice', at + 3, { quotedMuid: 'quotes it' }),
+      text('quotes it', 'bob', 'alice', at + 5, { quotedMuid: 'itself quoted' }),
+    ])
+    const [hosted, folder] = [await startHosted(source.url), await makeFolder()]
+    const moved = await moveIn(source, hosted, target, folder)
+    expect(moved.code, moved.stdout + moved.stderr).toBe(0)
+    expect(moved.stdout).not.toContain('reply-without-parent')
+    const listed = dataOf(await target.get('/messages?affix=append&limit=100'))
+    const idOf = new Map(listed.map(({ muid, id }: { muid: string; id: string }) => [muid, id]))
+    const one = (muid: string) => listed.find((row: { muid: string }) => row.muid === muid)
+    expect(one('parent')).toMatchObject({ replyCount: 2 })
+    for (const muid of ['reply', 'another']) expect(one(muid).parentId, muid).toBe(idOf.get('parent'))
+    expect(one('quoting').quotedMessageId).toBe(idOf.get('quoted'))
+    expect(one('quoting that').quotedMessageId).toBe(idOf.get('quoting'))
+    // Of those that quote each other, one has to come first.
+    expect(one('quotes it').quotedMessageId).toBe(idOf.get('itself quoted'))
+    const ids = (await readFile(path.join(folder, 'ids.ndjson'), 'utf8')).trimEnd().split('\n')
+    expect(ids).toHaveLength(listed.length)
+    await moveIn(source, hosted, target, folder, '--verify')
+    const { named } = JSON.parse(await readFile(path.join(folder, 'verify.json'), 'utf8'))
+    expect(named.map(({ fields }: { fields: string[] }) => fields)).toEqual([['quoted']])
+  })
+
+  it('goes on after its folder was imported by other means, which write their own map of ids', async () => {
+    const [source, target, other] = [await createWorld(), await createWorld(), await createWorld()]
+    for (const world of [source, other]) await createUsers(world, 'alice', 'bob')
+    await say(other, 'alice', 'bob', 'was here before')
+    const { id } = await say(source, 'alice', 'bob', 'hello')
+    const [hosted, folder] = [await startHosted(source.url), await makeFolder()]
+    expect(await moveIn(source, hosted, target, folder)).toMatchObject({ code: 0 })
+    const read = async (name: string) => (await readFile(path.join(folder, name), 'utf8')).trimEnd().split('\n')
+    const map = await read('ids.ndjson')
+    for (const { url, apiKey, app } of [target, other]) {
+      const io = { stdout: collect(), stderr: collect(), env: {}, cwd: folder, clock: systemClock }
+      const to = ['--url', url, '--apikey', apiKey, '--app', app.name]
+      const { signal } = new AbortController()
+      expect(await importCommand([folder, ...to], { ...io, signal }), io.stderr.text() + io.stdout.text()).toBe(0)
+      expect(await read('ids.ndjson')).toEqual(map)
+    }
+    const [pair] = (await read('import-ids.ndjson')).map((line) => JSON.parse(line))
+    expect(pair.from).toBe(String(id))
+    expect(dataOf(await other.get(`/messages/${pair.to}`)).data.text).toBe('hello')
+    expect(await moveIn(source, hosted, target, folder, '--verify')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('Equal'),
+    })
+    expect(await moveIn(source, hosted, target, folder)).toMatchObject({ code: 0 })
   })
 
   it('says what is wrong, and touches no folder of something else', async () => {

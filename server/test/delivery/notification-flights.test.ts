@@ -179,7 +179,7 @@ it('what could not be handed over any more takes back nothing else that is being
     expect(
       await own.query(
         `update notification_senders
-        set leased_by = 'closing', leased_until = 9000000000000000
+        set leased_by = 'closing', leased_until = (extract(epoch from clock_timestamp()) * 1000)::bigint + 600000
         where app_id = $1 and leased_by is null
         returning provider`,
         [world.app.appId],

@@ -40,7 +40,9 @@ it('what is asked while tables are empty is found by key once they are full', { 
   const world = await push.pushWorld('alice', ...uids)
   for (const uid of uids) await registerFcm(world, uid, `phone of ${uid}`)
   // What is planned waits, so that it can be looked at.
-  await own.query('update notification_senders set paused_until = 9000000000000000')
+  await own.query(
+    'update notification_senders set paused_until = (extract(epoch from clock_timestamp()) * 1000)::bigint + 600000',
+  )
   await say(world, 'alice', 'user-0', 'hello')
   await untilWaiting(world, 1)
   await stopStatistics()

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { deliver, mostUnwritten } from '../../src/delivery/outbound/deliver-round.ts'
+import { mostUnwritten } from '../../src/delivery/outbound/attempts.ts'
+import { deliver } from '../../src/delivery/outbound/deliver-round.ts'
 import type { Hand } from '../../src/delivery/outbound/hands.ts'
 import type { Lease } from '../../src/delivery/outbound/lease.ts'
 import type { AnyTarget, DueItem, Outcome, Round } from '../../src/delivery/outbound/round.ts'

@@ -74,7 +74,7 @@ describe('a window of a provider that is left', () => {
     ])
     await soon(async () => {
       // Done every minute.
-      await endSomeLate(world.context.database)
+      await endSomeLate(world.context.database, Date.now())
       expect(await logsOf(world)).toMatchObject([{ notificationTriggered: false, reason: 'TIMED_OUT' }])
     })
   })

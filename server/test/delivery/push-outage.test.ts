@@ -57,7 +57,10 @@ describe('a push service that is down', () => {
     const world = await push.pushWorld('alice', 'bob')
     await registerFcm(world, 'bob', 'phone')
     const app = [world.app.appId]
-    await own.query('update notification_senders set paused_until = 9000000000000000 where app_id = $1', app)
+    await own.query(
+      'update notification_senders set paused_until = (extract(epoch from clock_timestamp()) * 1000)::bigint + 600000 where app_id = $1',
+      app,
+    )
     const waiting = async (count: number) => {
       const rows = await own.query('select from notification_deliveries where app_id = $1 and day = 0', app)
       expect(rows).toHaveLength(count)

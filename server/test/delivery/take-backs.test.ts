@@ -91,7 +91,10 @@ describe('what is read elsewhere', () => {
     const jobs = () =>
       own.query(`select from graphile_worker._private_jobs where key like 'notify:' || $1 || ':%'`, app)
     await soon(async () => expect(await jobs()).toEqual([]))
-    await own.query('update notification_senders set paused_until = 9000000000000000 where app_id = $1', app)
+    await own.query(
+      'update notification_senders set paused_until = (extract(epoch from clock_timestamp()) * 1000)::bigint + 600000 where app_id = $1',
+      app,
+    )
     await readOneOnOne(world, 'bob', 'alice')
     await soon(async () => expect(await logsOf(world, '?trigger=messages_read')).toHaveLength(1))
     expect(await jobs()).toEqual([])

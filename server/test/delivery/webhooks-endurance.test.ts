@@ -100,6 +100,29 @@ describe('an endpoint that was down', () => {
       })
     })
   })
+
+  it('is not disabled where it has failed for a moment, in which the clock went ahead by days', async () => {
+    const [{ world, message }, endpoint] = [await chatWorld(service), await open()]
+    await register(world, endpoint.url)
+    endpoint.behave({ status: 500 })
+    await tell(world, message, 20)
+    await soon(() => expect(endpoint.received.length).toBeGreaterThan(10))
+    await service.parley.close()
+    const before = Date.now() - 6 * 86_400_000
+    const app = [world.app.appId]
+    await own.query('update webhook_states set failing_since = $2, paused_until = 0 where app_id = $1', [
+      ...app,
+      before,
+    ])
+    await own.query(`update settings set value = $1 where name = 'age_clock'`, [`${before} ${before} 0`])
+    const again = await own.start(settings)
+    // It is left alone after another failure, which is when it would have been disabled.
+    const paused = 'select from webhook_states where app_id = $1 and paused_until > 0'
+    await soon(async () => expect(await own.query(paused, app)).toHaveLength(1))
+    const headers = { appid: world.app.name, apikey: world.apiKey }
+    expect(dataOf(await send(again.url, 'GET', '/webhooks/hook', undefined, headers)).enabled).toBe(true)
+    dataOf(await send(again.url, 'DELETE', '/webhooks/hook', undefined, headers))
+  })
 })
 
 describe('an endpoint that is slow', () => {

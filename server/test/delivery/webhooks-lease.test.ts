@@ -19,7 +19,10 @@ it('a webhook that is left alone gets no jobs from what happens meanwhile, and a
   const [{ world, message }, endpoint] = [await chatWorld(service), await open()]
   await register(world, endpoint.url)
   const app = [world.app.appId]
-  await own.query('update webhook_states set paused_until = 9000000000000000 where app_id = $1', app)
+  await own.query(
+    'update webhook_states set paused_until = (extract(epoch from clock_timestamp()) * 1000)::bigint + 600000 where app_id = $1',
+    app,
+  )
   const waiting = (count: number) =>
     soon(async () => {
       const rows = await own.query('select from webhook_deliveries where app_id = $1 and due_at is not null', app)

@@ -21,6 +21,7 @@ const hasten = (rules: string) =>
     .replaceAll('[30m]', '[30s]')
     .replaceAll(/\[\d+m\]/g, '[10s]')
     .replaceAll('> 10000', '> 20')
+    .replaceAll('> 60', '> 3')
     .replaceAll('> 86400', '> 2')
     .replaceAll('> 21600', '> 45')
 
@@ -187,6 +188,14 @@ describeWith(need, 'each alert of deploy/monitoring', () => {
   fires('ParleyJobsStalled', 'the table of jobs is locked', () =>
     lock('lock table graphile_worker._private_jobs in access exclusive mode'),
   )
+
+  fires('ParleyEventsBehind', 'the horizon of events is locked', async () => {
+    // Whoever pulls events has them kept.
+    await must('GET', '/events')
+    const unlock = await lock('update event_horizon set id = id')
+    await say('behind the horizon')
+    return unlock
+  })
 
   fires('ParleyWebhooksWaiting', 'an endpoint fails', async () => {
     endpoint.behave({ status: 500 })

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { mostUnwritten } from '../../src/delivery/outbound/deliver-round.ts'
+import { mostUnwritten } from '../../src/delivery/outbound/attempts.ts'
 import { startApnsEmulator } from '../../src/emulators/apns.ts'
 import { startFcmEmulator } from '../../src/emulators/fcm.ts'
 import { until } from '../support/until.ts'

@@ -16,7 +16,7 @@ afterAll(stage.clean)
 /** As it is left by a process that is killed while it delivers, but for a lease that nobody could wait for. */
 async function leaveLease(client: pg.Client): Promise<void> {
   const { rowCount } = await client.query(
-    `update webhook_states set leased_by = 'killed', leased_until = (extract(epoch from now()) * 1000)::bigint + 3600000`,
+    `update webhook_states set leased_by = 'killed', leased_until = (extract(epoch from now()) * 1000)::bigint + 600000`,
   )
   expect(rowCount).toBe(1)
 }

@@ -62,4 +62,17 @@ describe('While a user is locked', () => {
     await soon(async () => expect(await left()).toEqual([]))
     await soon(async () => expect(await services.query(`select from presence_nodes where id = 'dead'`)).toEqual([]))
   })
+
+  it('a process that died while the clock was ahead leaves nobody online', async () => {
+    const world = await chatWorld()
+    await services.query(`insert into presence_nodes (id, expires_at) values ('dead', $1)`, [
+      Date.now() + 365 * 86_400_000,
+    ])
+    await services.query(
+      `insert into presence (app_id, uid, node, connection) values ($1, 'bob', 'dead', '{"deviceId": "", "connectedAt": 0}')`,
+      [world.app.appId],
+    )
+    await services.query(`update users set online = true where app_id = $1 and uid = 'bob'`, [world.app.appId])
+    await untilStatus(world, 'bob', 'offline')
+  })
 })

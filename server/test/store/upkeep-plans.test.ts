@@ -1,6 +1,8 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { addUp } from '../../src/chat/usage/add-up.ts'
+import { hasteningStatement } from '../../src/delivery/outbound/upkeep.ts'
+import { webhookEndpoints } from '../../src/delivery/webhooks/endpoints.ts'
 import { removeOldDeliveries } from '../../src/delivery/webhooks/upkeep.ts'
 import { type Database, openDatabase } from '../../src/store/database.ts'
 import { createOwnDatabase, type OwnDatabase } from '../support/own-database.ts'
@@ -66,6 +68,21 @@ it('young deliveries of webhooks are not read when old ones are looked for, and 
   expect(left).toEqual([{ count: rows + 10 }])
 })
 
+it('deliveries that wait are not read when those are looked for that a clock has put off which was ahead', async () => {
+  await planner.query('insert into webhook_states (app_id, webhook) select 1 + i % 5, 3 from generate_series(0, 4) i')
+  await planner.query(
+    `insert into webhook_deliveries (app_id, webhook, id, trigger, status, attempts, due_at, created_at)
+    select 1 + i % 5, 3, i, 'message_sent', 'pending', 1, $1::bigint * 1000 + i, $1 from generate_series(1, $2::int) i`,
+    [present, rows],
+  )
+  await planner.query('analyze webhook_deliveries, webhook_states')
+  const look = (on: Pick<Database, 'query'>) => on.query(hasteningStatement(webhookEndpoints, 3_600_000))
+  expect(await readOf('webhook_deliveries', look)).toBeLessThan(mostRead)
+  await planner.query('update webhook_deliveries set due_at = due_at + 86400000 where webhook = 3 and id <= 10')
+  expect(await look(database)).toHaveLength(10)
+  expect(await look(database)).toHaveLength(0)
+})
+
 it('figures that are added up already are not read again', async () => {
   const nobody = '00000000-0000-0000-0000-000000000000'
   const bucket = Math.floor(present / 300)
@@ -78,5 +95,5 @@ it('figures that are added up already are not read again', async () => {
     [bucket, nobody, rows],
   )
   await planner.query('analyze usage_messages')
-  expect(await readOf('usage_messages', addUp)).toBeLessThan(mostRead)
+  expect(await readOf('usage_messages', (on) => addUp(on, Date.now()))).toBeLessThan(mostRead)
 })

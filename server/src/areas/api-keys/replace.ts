@@ -4,6 +4,7 @@ import { lockApp } from '../../chat/apps.ts'
 import { type KeyScope, keysTopic } from '../../chat/credentials/keys.ts'
 import { keyFingerprint } from '../../chat/identity.ts'
 import type { Log } from '../../log.ts'
+import type { AgeClock } from '../../store/age-clock.ts'
 import { isConnectionFailure } from '../../store/connection.ts'
 import type { Database, Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
@@ -125,11 +126,16 @@ async function announceChange(
 const removeEveryMs = 60_000
 
 /** Removes keys whose time is over, now and then. @returns ends that */
-export function removeKeysInTime(store: Parameters<typeof removeEndedKeys>[0] & { readonly log: Log }): () => void {
-  const remove = () =>
-    removeEndedKeys(store, Math.floor(Date.now() / 1000)).catch((err: unknown) => {
+export function removeKeysInTime(
+  store: Parameters<typeof removeEndedKeys>[0] & { readonly ageClock: AgeClock; readonly log: Log },
+): () => void {
+  const remove = async () => {
+    try {
+      await removeEndedKeys(store, Math.floor((await store.ageClock.now()) / 1000))
+    } catch (err) {
       if (!isConnectionFailure(err)) store.log.warn({ err }, 'could not remove API keys that have expired')
-    })
-  const timer = setInterval(remove, removeEveryMs).unref()
+    }
+  }
+  const timer = setInterval(() => void remove(), removeEveryMs).unref()
   return () => clearInterval(timer)
 }

@@ -1,2 +1,2 @@
-export { deleteApp, pauseApp, resumeApp, undeleteApp } from './lifecycle.ts'
+export { deleteApp, pauseApp, resumeApp, resumeAppWithin, undeleteApp } from './lifecycle.ts'
 export { type Removals, removeDueApps, startRemovals } from './removal.ts'

@@ -3,6 +3,7 @@ import { type AppState, holdApp, type RegisteredApp, unknownApp } from '../../ch
 import { type AuditRecord, deployment } from '../../chat/audit/audit.ts'
 import type { App } from '../../chat/identity.ts'
 import type { Context } from '../../context.ts'
+import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { forgetFailuresOf } from '../webhooks/index.ts'
 import {
@@ -42,7 +43,12 @@ export function pauseApp(store: Store, app: App): Promise<void> {
 
 /** Lets a paused app go on. @throws 409 `ERR_APP_NOT_PAUSED`, `ERR_APP_ALREADY_DELETED` for one that is to be deleted */
 export function resumeApp(store: Store, app: App): Promise<void> {
-  return change(store, app, 'app_resumed', ({ pausedAt, deletesAt, name }) => {
+  return store.database.transaction((tx) => resumeAppWithin(tx, store, app))
+}
+
+/** The same in a transaction that does what the app was paused for: it goes on when that is done, and not else. */
+export function resumeAppWithin(tx: Transaction, store: Omit<Store, 'database'>, app: App): Promise<void> {
+  return changeWithin(tx, store, app, 'app_resumed', ({ pausedAt, deletesAt, name }) => {
     if (deletesAt !== null) {
       throw takeBackFirst(name)
     }
@@ -80,26 +86,34 @@ export function undeleteApp(store: Store, app: App): Promise<void> {
   })
 }
 
-/** One after the other, whoever asks: of two who want the same, the second is refused. */
 function change(
-  { database, apps, audit }: Store,
+  store: Store,
+  app: App,
+  action: AuditRecord['action'],
+  decide: (app: RegisteredApp) => Served,
+): Promise<void> {
+  return store.database.transaction((tx) => changeWithin(tx, store, app, action, decide))
+}
+
+/** One after the other, whoever asks: of two who want the same, the second is refused. */
+async function changeWithin(
+  tx: Transaction,
+  { apps, audit }: Omit<Store, 'database'>,
   { appId, name }: App,
   action: AuditRecord['action'],
   decide: (app: RegisteredApp) => Served,
 ): Promise<void> {
-  return database.transaction(async (tx) => {
-    const app = await holdApp(tx, appId)
-    if (app === undefined) throw unknownApp(name)
-    if (app.removingAt !== null) {
-      throw beingRemoved(name)
-    }
-    const { pausedAt, deletesAt } = decide(app)
-    await tx.query(write, [appId, pausedAt, deletesAt])
-    const record = { action, type: 'app', target: name, ...(deletesAt !== null && { details: { deletesAt } }) } as const
-    await audit.record(tx, appId, record)
-    // The log of the app goes with it, that of the deployment stays.
-    if (deletesAt !== app.deletesAt) await audit.record(tx, deployment, record)
-    if (pausedAt === null) await forgetFailuresOf(tx, appId)
-    await apps.changed(tx, name)
-  })
+  const app = await holdApp(tx, appId)
+  if (app === undefined) throw unknownApp(name)
+  if (app.removingAt !== null) {
+    throw beingRemoved(name)
+  }
+  const { pausedAt, deletesAt } = decide(app)
+  await tx.query(write, [appId, pausedAt, deletesAt])
+  const record = { action, type: 'app', target: name, ...(deletesAt !== null && { details: { deletesAt } }) } as const
+  await audit.record(tx, appId, record)
+  // The log of the app goes with it, that of the deployment stays.
+  if (deletesAt !== app.deletesAt) await audit.record(tx, deployment, record)
+  if (pausedAt === null) await forgetFailuresOf(tx, appId)
+  await apps.changed(tx, name)
 }

@@ -4,7 +4,7 @@ import { deployment } from '../../chat/audit/audit.ts'
 import type { App } from '../../chat/identity.ts'
 import type { Context } from '../../context.ts'
 import { appKey } from '../../store/app-key.ts'
-import { nowMs } from '../../store/clock.ts'
+import { isLeaseOver, nowMs } from '../../store/clock.ts'
 import { isConnectionFailure } from '../../store/connection.ts'
 import type { Database } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
@@ -29,7 +29,7 @@ const claim = statement(`
     select app_id
     from apps
     where deletes_at <= $1
-    and coalesce(removing_until, 0) < ${nowMs}
+    and (removing_until is null or ${isLeaseOver('removing_until', leaseMs)})
     and app_id = coalesce($2, app_id)
     order by deletes_at
     limit 1
@@ -71,14 +71,13 @@ const withdraw = ['operators', 'operator_links', 'operator_tokens'].map((table) 
   where $1 = any(apps)`),
 )
 
-const nowSeconds = () => Math.floor(Date.now() / 1000)
-
-export function startRemovals(context: Store): Removals {
+export function startRemovals(context: Store & Pick<Context, 'ageClock'>): Removals {
   const stopping = new AbortController()
   const run = async () => {
     while (!stopping.signal.aborted) {
       try {
-        await removeDueApps(context, nowSeconds(), { signal: stopping.signal })
+        const now = Math.floor((await context.ageClock.now()) / 1000)
+        await removeDueApps(context, now, { signal: stopping.signal })
       } catch (err) {
         if (!isConnectionFailure(err)) context.log.error({ err }, 'could not look for apps to remove')
       }

@@ -314,15 +314,17 @@ const forgetEnded = statement(`
 
 /** Ends a token that the app's own issuer has signed, before it does so by itself, and forgets the device that it was used on. */
 export async function endJwt(
-  { database, secrets, events }: Pick<Context, 'database' | 'secrets' | 'events'>,
+  { database, ageClock, secrets, events }: Pick<Context, 'database' | 'ageClock' | 'secrets' | 'events'>,
   appId: number,
   owner: TokenOwner & { jwt: JwtLogin },
   device: string | undefined,
 ): Promise<void> {
   const { uid, digest: text, jwt } = owner
   const digest = Buffer.from(text, 'base64')
+  // Where the clock jumps ahead and back, what was ended must not open anything again.
+  const now = Math.floor((await ageClock.now()) / 1000)
   await database.transaction(async (tx) => {
-    await tx.query(forgetEnded, [appId, nowSeconds()])
+    await tx.query(forgetEnded, [appId, now])
     await tx.query(noteEnd, [appId, digest, uid, Math.ceil(jwt.expiresAt)])
     if (device !== undefined) await forgetDevicesOf(tx, appId, [jwtDeviceDigest(secrets, uid, device)])
     tx.afterCommit(() => endSessions(events, appId, uid, [{ digest }]))

@@ -3,6 +3,7 @@ import { lockGroups } from '../../chat/groups/access.ts'
 import type { Context } from '../../context.ts'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
+import { forgetErasedHands, handOf } from './hands.ts'
 import { makeGroups } from './make-groups.ts'
 import { type Enrolment, enrol, holdUsers } from './memberships.ts'
 import type { Failure, Outcome } from './outcomes.ts'
@@ -54,7 +55,9 @@ async function storeAll(
   await makeUsers(context, tx, appId, roster.newUsers, now)
   const pairs = admitted.flatMap((record) => record ?? []).map(pairOf)
   const owners = roster.newGroups.map(({ owner }) => owner)
-  const users = await holdUsers(tx, appId, [...pairs.map(({ uid }) => uid), ...owners])
+  const hands = admitted.flatMap((record) => (record?.isBanned === true ? handOf(record.bannedBy) : []))
+  const users = await holdUsers(tx, appId, [...pairs.map(({ uid }) => uid), ...owners, ...hands])
+  const asStored = await forgetErasedHands(tx, context.secrets, appId, hands, users)
   const { founders } = await makeGroups(tx, context.secrets, appId, roster.newGroups, now)
   const groups = await lockGroups(
     tx,
@@ -68,7 +71,11 @@ async function storeAll(
   if (wasteful.size > 0) throw new BroughtForNothing(wasteful)
   await enrol(tx, appId, plan.members, users, now)
   await nameMembers(tx, appId, plan.named)
-  await ban(tx, appId, plan.bans)
+  await ban(
+    tx,
+    appId,
+    plan.bans.map((given) => ({ ...given, by: asStored(given.by) })),
+  )
   return records.map((_, place) => (refusals[place] ?? plan.outcomes[place]) as Outcome<ImportedMember>)
 }
 

@@ -20,6 +20,7 @@ import { statement } from '../../store/statement.ts'
 import { importKey } from '../api-keys/index.ts'
 import { importToken } from '../auth-tokens/index.ts'
 import * as errors from './errors.ts'
+import { forgetErasedHands, handOf } from './hands.ts'
 import { holdUsers } from './memberships.ts'
 import { type Known, type NamedMessage, partsOf } from './named.ts'
 import { type Failure, type Outcome, refuse, stored } from './outcomes.ts'
@@ -77,7 +78,9 @@ function storeOthers(
 ): Promise<OutcomeOfOther[]> {
   return context.database.transaction(async (tx) => {
     if (records.some(({ kind }) => kind === 'apiKey')) await lockApp(tx, appId)
-    const users = await holdUsers(tx, appId, records.flatMap(uidsOf))
+    const hands = records.flatMap((record) => (record.kind === 'pin' ? handOf(record.pinnedBy) : []))
+    const users = await holdUsers(tx, appId, [...records.flatMap(uidsOf), ...hands])
+    const asStored = await forgetErasedHands(tx, context.secrets, appId, hands, users)
     const found = await findMessages(tx, appId, records)
     const conversations = await findConversations(tx, appId, records)
     const locked = new Set([...conversations.values(), ...found.map(({ conversation }) => conversation)])
@@ -95,7 +98,7 @@ function storeOthers(
     }
     const outcomes: OutcomeOfOther[] = []
     for (const record of records) {
-      const refusal = await storeOther(context, tx, known, record)
+      const refusal = await storeOther(context, tx, known, record, asStored)
       outcomes.push(refusal ?? stored({ kind: record.kind }))
     }
     return outcomes
@@ -107,6 +110,7 @@ async function storeOther(
   tx: Transaction,
   known: Known,
   record: ImportOther,
+  asStored: (uid: string) => string,
 ): Promise<Failure | undefined> {
   const missing = uidsOf(record).find((uid) => !known.users.has(uid) || uid === systemUid)
   if (missing !== undefined) return refuse(unknownUser(missing))
@@ -141,7 +145,7 @@ async function storeOther(
       const message = known.message(record)
       if (message === undefined || message.isNothing) return refuse(errors.noSuchMessage(record))
       await tx.query(setTrait, [appId, message.id, traits.pinned])
-      const by = record.pinnedBy?.toLowerCase() ?? systemUid
+      const by = asStored(handOf(record.pinnedBy))
       return insertOnce(inserts.pin, [message.conversation, message.id, by, at(record.pinnedAt)])
     }
     case 'conversation':
@@ -165,6 +169,7 @@ async function storeOther(
   }
 }
 
+/** Those without whom a record is refused. */
 function uidsOf(record: ImportOther): string[] {
   if (record.kind === 'apiKey') return []
   if (record.kind === 'pin') return []

@@ -5,6 +5,7 @@ import type { GroupRow } from '../../chat/groups/rows.ts'
 import { unknownUser } from '../../chat/users/require.ts'
 import { type GroupLimits, systemIsNoMember, tooManyGroups } from '../group-members/index.ts'
 import * as errors from './errors.ts'
+import { handOf } from './hands.ts'
 import type { Enrolment, HeldUser } from './memberships.ts'
 import { type Failure, type Outcome, refuse, stored } from './outcomes.ts'
 
@@ -89,7 +90,7 @@ export function planMembers(
       bans.push({
         guid,
         uid,
-        by: record.bannedBy?.toLowerCase() ?? systemUid,
+        by: handOf(record.bannedBy),
         at: readOptionalTime(record.bannedAt) ?? now,
       })
       standings.set(`${guid} ${uid}`, { kind: 'banned' })

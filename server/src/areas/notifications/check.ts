@@ -1,5 +1,6 @@
 import {
   badRequest,
+  defaultTemplates,
   type ErrorDetail,
   limits,
   type NotificationSettingsIn,
@@ -42,12 +43,14 @@ function flawsOfSchedule(schedule: ScheduleIn | undefined, path: string): ErrorD
   })
 }
 
-function flawsOfTemplates(templates: NotificationSettingsIn['templates']): ErrorDetail[] {
-  return Object.entries(templates ?? {}).flatMap(([name, members]: [string, unknown]) => {
-    // Of members that the schema does not name, anything may come.
-    if (typeof members !== 'object' || members === null) return []
-    return Object.entries(members).flatMap(([member, text]) => {
+/** Members that no schema names may be anything, of any length; they are not kept either. */
+function flawsOfTemplates(templates: NotificationSettingsIn['templates'] = {}): ErrorDetail[] {
+  return Object.entries(defaultTemplates).flatMap(([name, declared]) => {
+    const members = (templates as Partial<Record<string, unknown>>)[name]
+    if (typeof declared !== 'object' || typeof members !== 'object' || members === null) return []
+    return Object.keys(declared).flatMap((member) => {
       const path = `body/templates/${name}/${member}`
+      const text = (members as Partial<Record<string, unknown>>)[member]
       if (typeof text !== 'string') return []
       if (findUnclosed(text)) return [{ path, message: 'has {{ without }}' }]
       const isHeader = name.startsWith('emailSubject')

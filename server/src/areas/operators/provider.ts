@@ -95,10 +95,10 @@ export function createSignInProvider({ issuer, clientId, clientSecret }: OidcSet
 
   let known: { metadata: Metadata; at: number } | undefined
   const discover = async (): Promise<Metadata> => {
-    if (known !== undefined && Date.now() < known.at + metadataMs) return known.metadata
+    if (known !== undefined && performance.now() < known.at + metadataMs) return known.metadata
     const address = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
     const metadata = readMetadata(await read(address), issuer)
-    known = { metadata, at: Date.now() }
+    known = { metadata, at: performance.now() }
     return metadata
   }
   const keys = createKeySet(async () => read((await discover()).keys))

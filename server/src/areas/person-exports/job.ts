@@ -99,9 +99,9 @@ const removeRecords = statement(`
 
 const nowSeconds = () => Math.floor(Date.now() / 1000)
 
-type Maker = Pick<Context, 'database' | 'policies' | 'audit' | 'jobs' | 'log'>
+type Maker = Pick<Context, 'database' | 'ageClock' | 'policies' | 'audit' | 'jobs' | 'log'>
 
-export function startPersonExports({ database, policies, audit, jobs, log }: Maker): PersonExports {
+export function startPersonExports({ database, ageClock, policies, audit, jobs, log }: Maker): PersonExports {
   const stopping = new AbortController()
 
   /** Does one step, where nothing stands against it. @returns undefined where there is nothing more to do */
@@ -155,11 +155,14 @@ export function startPersonExports({ database, policies, audit, jobs, log }: Mak
     }
   })
 
-  const timer = setInterval(() => {
-    removeOldExports(database, nowSeconds()).catch((err: unknown) => {
+  const removeOld = async () => {
+    try {
+      await removeOldExports(database, Math.floor((await ageClock.now()) / 1000))
+    } catch (err) {
       if (!isConnectionFailure(err)) log.warn({ err }, 'could not remove expired exports of personal data')
-    })
-  }, removeEveryMs).unref()
+    }
+  }
+  const timer = setInterval(() => void removeOld(), removeEveryMs).unref()
 
   return {
     stop() {

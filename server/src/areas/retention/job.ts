@@ -12,9 +12,17 @@ export interface Retention {
 
 type Store = Pick<Context, 'config' | 'database' | 'tables' | 'log'>
 
+type Timed = Store & Pick<Context, 'ageClock'>
+
+interface Which {
+  /** Only this app. */
+  readonly only?: number
+  readonly signal?: AbortSignal
+}
+
 const lookEveryMs = 600_000
 
-export function startRetention(context: Store): Retention {
+export function startRetention(context: Timed): Retention {
   const stopping = new AbortController()
   const run = async () => {
     while (!stopping.signal.aborted) {
@@ -23,7 +31,7 @@ export function startRetention(context: Store): Retention {
       await delay(wait, undefined, { ref: false, signal: stopping.signal }).catch(() => {})
       if (stopping.signal.aborted) return
       try {
-        await retain(context, Math.floor(Date.now() / 1000), { signal: stopping.signal })
+        await retainInTime(context, { signal: stopping.signal })
       } catch (err) {
         if (!isConnectionFailure(err)) context.log.error({ err }, 'old messages could not be removed')
       }
@@ -38,15 +46,20 @@ export function startRetention(context: Store): Retention {
   }
 }
 
+/** As `retain`, by the clock of removals. */
+export async function retainInTime(context: Timed, which: Which = {}) {
+  return retain(context, Math.floor((await context.ageClock.now()) / 1000), which)
+}
+
 /**
  * Removes what is to be removed by now, in steps with a rest as long as each took, so that nobody waits for more than one.
- * @param now epoch seconds @param only this app
+ * @param now epoch seconds
  * @returns how many messages were removed and stripped
  */
 export async function retain(
   { config, database, tables, log }: Store,
   now: number,
-  { only, signal }: { readonly only?: number; readonly signal?: AbortSignal } = {},
+  { only, signal }: Which = {},
 ): Promise<{ removed: number; stripped: number }> {
   const passes = await readPasses(database, config, only)
   const all = { removed: 0, stripped: 0 }

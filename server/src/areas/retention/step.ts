@@ -6,6 +6,7 @@ import { tryStep } from '../../chat/retention/lock.ts'
 import { notHeldSql } from '../../chat/sight/participation.ts'
 import type { Context } from '../../context.ts'
 import { appKey } from '../../store/app-key.ts'
+import { clockMayDifferMs } from '../../store/clock.ts'
 import type { Transaction } from '../../store/database.ts'
 import { type Fragment, statement } from '../../store/statement.ts'
 import { clearMessage, recountThreads } from '../messages/index.ts'
@@ -125,7 +126,7 @@ export async function step(
     if (current?.days !== days || current.mode !== mode) return { removed: 0, stripped: 0, isOver: true }
     const rule = `${days} ${mode}`
     const [known] = await tx.query<Progress>(selectProgress, [appId, place])
-    const isAnew = known === undefined || known.rule !== rule || known.beganAt <= now - anewAfter
+    const isAnew = known === undefined || known.rule !== rule || isOver(known, now)
     const from = isAnew ? { rule, beganAt: now, sentAt: 0, id: 0 } : known
     const found = (await tx.run(nextPositions(appId, place, from, before))) as Found[]
     const positions = found.filter(({ isEnd }) => !isEnd)
@@ -205,6 +206,11 @@ async function readDue(tx: Transaction, appId: number, place: number, positions:
     and not ${staysSql}
     ${others}
     order by m.id`)) as Due[]
+}
+
+/** Also one that a clock began which was ahead: it would be gone on with only once that time has come. */
+function isOver({ beganAt }: Progress, now: number): boolean {
+  return beganAt <= now - anewAfter || beganAt > now + clockMayDifferMs / 1000
 }
 
 type Did = Pick<Done, 'removed' | 'stripped'>

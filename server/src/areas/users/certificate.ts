@@ -60,7 +60,7 @@ const otherwise: Readonly<Record<string, (user: ErasedUser) => Fragment[]>> = {
   app_pinned_conversations: ({ uid }) => [sql`kind = 1 and peer = ${uid}`],
   notification_mutes: ({ uid }) => [sql`kind = 1 and peer = ${uid}`],
   groups: ({ uid }) => [sql`owner = ${uid}`, sql`updated_by = ${uid}`],
-  group_bans: ({ uid, guids }) => [sql`guid = any(${guids}::text[]) and banned_by = ${uid}`],
+  group_bans: ({ uid }) => [sql`banned_by = ${uid}`],
   pinned_messages: ({ uid }) => [sql`pinned_by = ${uid}`],
   messages: (user) => [
     changedBy('edited_by', user.uid),

@@ -63,8 +63,9 @@ const selectOwners = statement(`
   order by guid`)
 
 /**
- * The groups with any trace of the user: current or former member, banned, owner, sender of imported messages, or named in what
- * an action message tells, as who was banned and is so no more. By the indexes `messages_about_users` and `messages_by_others`.
+ * The groups with any trace of the user: current or former member, banned, who banned others, owner, sender of imported messages, or
+ * named in what an action message tells, as who was banned and is so no more. By the indexes `group_bans_by_banner`,
+ * `messages_about_users` and `messages_by_others`.
  */
 const selectGroups = statement(`
   select c.key, c.first as guid, m.uid is not null as "isMember"
@@ -77,6 +78,13 @@ const selectGroups = statement(`
       and g.guid = b.guid
     where b.app_id = $1
     and b.uid = $2
+    union
+    select g.conversation
+    from group_bans b
+    join groups g on g.app_id = b.app_id
+      and g.guid = b.guid
+    where b.app_id = $1
+    and b.banned_by = $2
     union
     select conversation from groups where app_id = $1 and owner = $2
     union

@@ -1,6 +1,7 @@
 import type { Log } from '../../log.ts'
 import { isConnectionFailure } from '../../store/connection.ts'
 import type { Database } from '../../store/database.ts'
+import { createLead } from '../../store/lead.ts'
 import { statement } from '../../store/statement.ts'
 import type { LedgerDestination, LedgerEntry } from './destinations.ts'
 
@@ -17,8 +18,6 @@ const lock = 7_206_951_013
 const pauseMs = { next: 1_000, following: 5_000, failed: 5_000 }
 const atOnce = 1_000
 
-const tryLock = statement('select pg_try_advisory_lock($1) as leads')
-
 const selectPending = statement(`
   select s.value as of, l.id, l.kind, l.app_id as app, encode(l.digest, 'base64') as digest, l.at
   from ledger l
@@ -33,15 +32,14 @@ const markWritten = statement(`
   set pending = false
   where id = any($1::bigint[])`)
 
-const unlock = statement('select pg_advisory_unlock_all()')
-
 /** @param destinations all of them get each entry; where one fails, it is tried again, and no entry counts as written */
 export function createLedgerWriter(
   database: Database,
   destinations: readonly LedgerDestination[],
   log: Log,
 ): LedgerWriter {
-  const channel = database.openChannel('parley ledger')
+  const lead = createLead(database.openChannel('parley ledger'), { lock, work: 'ledger', log })
+  const { channel } = lead
   /** What a destination has got already while another has not. */
   const written = new Map<LedgerDestination, ReadonlySet<number>>()
   let stopped = false
@@ -56,12 +54,11 @@ export function createLedgerWriter(
 
   /** @returns how many there were */
   const round = async (): Promise<number | undefined> => {
-    const { rows: locked } = await channel.query({ ...tryLock, values: [lock] })
-    if (locked[0]?.leads !== true) return undefined
+    if ((await lead.take()) === undefined) return undefined
     const { rows } = await channel.query({ ...selectPending })
     const entries = rows as LedgerEntry[]
     if (entries.length === 0) return 0
-    for (const destination of destinations) await writeTo(destination, entries)
+    for (const destination of destinations) await lead.during(writeTo(destination, entries))
     await channel.query({ ...markWritten, values: [entries.map(({ id }) => id)] })
     written.clear()
     return entries.length
@@ -97,7 +94,7 @@ export function createLedgerWriter(
     }
     // What came since the last round; where the database is away, it waits there.
     await tryRound()
-    await channel.query({ ...unlock }).catch(() => {})
+    await lead.release()
   }
 
   return {

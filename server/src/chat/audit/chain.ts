@@ -201,8 +201,8 @@ export function startAuditChain(
   const run = async () => {
     try {
       for (const [appId, { seq, link }] of await linkEntries(database, secrets)) {
-        if (Date.now() < (loggedAt.get(appId) ?? 0) + logEveryMs) continue
-        loggedAt.set(appId, Date.now())
+        if (performance.now() < (loggedAt.get(appId) ?? Number.NEGATIVE_INFINITY) + logEveryMs) continue
+        loggedAt.set(appId, performance.now())
         log.info({ appId, head: headOf({ seq, link }) }, 'head of the audit log')
       }
     } catch (err) {

@@ -1,4 +1,5 @@
 import type { Log } from '../../log.ts'
+import type { AgeClock } from '../../store/age-clock.ts'
 import { isConnectionFailure } from '../../store/connection.ts'
 import type { Database, Transaction } from '../../store/database.ts'
 import type { Secrets } from '../../store/secrets.ts'
@@ -32,15 +33,24 @@ const removeEveryMs = 600_000
 
 type Keys = Pick<Secrets, 'digest'>
 
+interface Store {
+  readonly database: Database
+  readonly ageClock: AgeClock
+  readonly secrets: Keys
+  readonly log: Log
+}
+
 /** Removes entries of the audit log that are older than `retentionDays`, now and then. @returns ends that */
-export function keepAuditLogShort(database: Database, secrets: Keys, log: Log, retentionDays: number): () => void {
-  const remove = () =>
-    removeOldEntries(database, secrets, Math.floor(Date.now() / 1000) - retentionDays * 86_400).catch(
-      (err: unknown) => {
-        if (!isConnectionFailure(err)) log.warn({ err }, 'old entries of the audit log could not be removed')
-      },
-    )
-  const timer = setInterval(remove, removeEveryMs).unref()
+export function keepAuditLogShort({ database, ageClock, secrets, log }: Store, retentionDays: number): () => void {
+  const remove = async () => {
+    try {
+      const now = Math.floor((await ageClock.now()) / 1000)
+      await removeOldEntries(database, secrets, now - retentionDays * 86_400, now)
+    } catch (err) {
+      if (!isConnectionFailure(err)) log.warn({ err }, 'old entries of the audit log could not be removed')
+    }
+  }
+  const timer = setInterval(() => void remove(), removeEveryMs).unref()
   return () => clearInterval(timer)
 }
 
@@ -48,27 +58,56 @@ export function keepAuditLogShort(database: Database, secrets: Keys, log: Log, r
  * Removes the oldest entries, of each app and of the deployment: from the beginning of the chain up to the first that is kept, in
  * small steps, so that nobody waits for them.
  * @param before epoch seconds
+ * @param now epoch seconds: what is from later was written while the clock was ahead, and goes with what is old behind it
  */
 export async function removeOldEntries(
   database: Pick<Database, 'query' | 'transaction'>,
   secrets: Keys,
   before: number,
+  now: number,
 ): Promise<void> {
   for (const { appId } of await database.query<{ appId: number }>(selectApps)) {
-    while ((await database.transaction((tx) => removeSome(tx, secrets, appId, before))) === atOnce);
+    while (await database.transaction((tx) => removeSome(tx, secrets, appId, before, now)));
   }
 }
 
-/** @returns how many are gone */
-async function removeSome(tx: Transaction, secrets: Keys, appId: number, before: number): Promise<number> {
+/** @returns whether some are gone, and there may be more */
+async function removeSome(
+  tx: Transaction,
+  secrets: Keys,
+  appId: number,
+  before: number,
+  now: number,
+): Promise<boolean> {
   const chain = await holdChain(tx, secrets, appId)
-  const oldest = await tx.query<{ seq: number; link: Buffer; createdAt: number }>(selectOldest, [appId, chain.sinceSeq])
-  const kept = oldest.findIndex(({ createdAt }) => createdAt >= before)
-  const old = kept === -1 ? oldest : oldest.slice(0, kept)
-  const last = old.at(-1)
-  if (last === undefined) return 0
+  const last = await findLastOld(tx, appId, chain.sinceSeq, before, now)
+  if (last === undefined) return false
   await tx.query(allowRemoval)
   await tx.query(removeTo, [appId, last.seq])
   await keepChain(tx, secrets, appId, { ...chain, sinceSeq: last.seq, sinceLink: last.link })
-  return old.length
+  return true
+}
+
+interface Link {
+  readonly seq: number
+  readonly link: Buffer
+  readonly createdAt: number
+}
+
+/** The last old one of the next entries, before any that is kept. Where they are all from the future, it looks behind them. */
+async function findLastOld(
+  tx: Transaction,
+  appId: number,
+  since: number,
+  before: number,
+  now: number,
+): Promise<Link | undefined> {
+  for (let after = since; ; ) {
+    const next = await tx.query<Link>(selectOldest, [appId, after])
+    const kept = next.findIndex(({ createdAt }) => createdAt >= before && createdAt <= now)
+    const last = (kept === -1 ? next : next.slice(0, kept)).findLast(({ createdAt }) => createdAt < before)
+    const end = next.at(-1)
+    if (last !== undefined || kept !== -1 || end === undefined) return last
+    after = end.seq
+  }
 }

@@ -116,7 +116,7 @@ async function verifyOnce(
   }
   if (seq < end) note(`the last ${end - seq} entries are missing`)
   else if (chain !== undefined && !isEqual(link, chain.link)) note('the last entry is not the one that was linked last')
-  if (!hasExpected) note(`the entry ${expected?.split(':')[0]} that was expected is not in the chain`)
+  if (!hasExpected) note(`the entry ${expected?.split(':')[0]} that was noted is not in the chain`)
   const linked = entries
   for (let after = 0, isMore = true; isMore; ) {
     const page = await on.query<ChainedEntry>(selectUnlinked, [appId, after])

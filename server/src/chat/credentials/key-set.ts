@@ -25,7 +25,7 @@ const failurePauseMs = 5_000
  * @param load reads the set, as JSON, from where the issuer publishes it
  * @throws KeysUnavailable from what it returns; errors of jose where no key fits
  */
-export function createKeySet(load: () => Promise<unknown>, now: () => number = Date.now): JWTVerifyGetKey {
+export function createKeySet(load: () => Promise<unknown>, now = () => performance.now()): JWTVerifyGetKey {
   let keys: JWTVerifyGetKey | undefined
   let loadedAt = 0
   let failedAt = Number.NEGATIVE_INFINITY

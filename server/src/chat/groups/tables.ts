@@ -59,7 +59,6 @@ export const groupTables = [
           update group_bans
           set banned_by = ${systemUid}
           where app_id = ${appKey(user.appId)}
-          and guid = any(${user.guids}::text[])
           and banned_by = ${user.uid}`,
       ],
     },

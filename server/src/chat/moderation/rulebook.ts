@@ -97,7 +97,7 @@ export function createRulebook(options: RulebookOptions): Rulebook {
         entries.set(appId, entry, { size: 1 + terms })
       } catch (error) {
         entry.isOutdated = true
-        entry.failedAt = Date.now()
+        entry.failedAt = performance.now()
         throw error
       }
     }
@@ -120,7 +120,7 @@ export function createRulebook(options: RulebookOptions): Rulebook {
   /** What holds is kept where the new could not be read: the database is away, and says so elsewhere. */
   const renewBehind = async (appId: number, entry: Entry): Promise<void> => {
     if (entry.reading !== undefined) return entry.reading.catch(() => {})
-    if (Date.now() - (entry.failedAt ?? 0) < retryMs) return
+    if (entry.failedAt !== undefined && performance.now() - entry.failedAt < retryMs) return
     await startReading(appId, entry).catch(complain(appId))
   }
   const outdate = (appId: number): void => {

@@ -16,7 +16,7 @@ const bucketDays = 40
  */
 const addUpMessages = statement(`
   with present as materialized (
-    select ${nowMs} / ${statsBucketMs} as bucket
+    select $1::bigint / ${statsBucketMs} as bucket
   ),
   old as (
     delete from usage_messages m
@@ -78,9 +78,9 @@ const addUpSockets = statement(`
     second = excluded.second
   where excluded.peak > p.peak`)
 
-/** Adds up what processes wrote, and what rules of moderation found. Any of them may, also several at once: what one has taken is not there for another. */
-export async function addUp(on: Queryable): Promise<void> {
+/** Adds up what processes wrote, and what rules of moderation found. Any of them may, also several at once: what one has taken is not there for another. @param now epoch milliseconds, by which days are long ago */
+export async function addUp(on: Queryable, now: number): Promise<void> {
   await on.query(addUpSockets)
-  await on.query(addUpMessages)
-  await on.query(addUpRules)
+  await on.query(addUpMessages, [now])
+  await on.query(addUpRules, [now])
 }

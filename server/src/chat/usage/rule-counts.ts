@@ -1,4 +1,3 @@
-import { nowMs } from '../../store/clock.ts'
 import { statement } from '../../store/statement.ts'
 import { dayMs } from './clock.ts'
 
@@ -31,7 +30,7 @@ export const rulesByDay = (decisions: string) => `
  */
 export const addUpRules = statement(`
   with present as materialized (
-    select (${nowMs} / ${dayMs})::int - 2 as day
+    select ($1::bigint / ${dayMs})::int - 2 as day
   ),
   behind as materialized (
     select a.app_id, coalesce(u.day + 1, 0)::bigint * ${daySeconds} as begins, (p.day + 1)::bigint * ${daySeconds} as ends,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Registry } from 'prom-client'
 import type { Log } from '../../log.ts'
+import type { AgeClock } from '../../store/age-clock.ts'
 import { isConnectionFailure } from '../../store/connection.ts'
 import type { Database } from '../../store/database.ts'
 import { createActiveUsers } from './active-users.ts'
@@ -36,7 +37,7 @@ export interface Usage {
 const writeEveryMs = 2_000
 const addUpEveryMs = 60_000
 
-export function createUsage(database: Database, log: Log, registry: Registry): Usage {
+export function createUsage(database: Database, log: Log, registry: Registry, ageClock: AgeClock): Usage {
   const process = randomUUID()
   const clock = createSharedClock()
   const messages = createMessageCounts(clock, process)
@@ -66,6 +67,7 @@ export function createUsage(database: Database, log: Log, registry: Registry): U
       if (!isConnectionFailure(error)) log.warn({ err: error }, 'usage could not be counted')
     }
   }
+  const addUpOld = async () => addUp(database, await ageClock.now())
   const round = () =>
     tryTo(async () => {
       await clock.adjust(database)
@@ -98,7 +100,7 @@ export function createUsage(database: Database, log: Log, registry: Registry): U
     start() {
       timer = setTimeout(round, 0).unref()
       // Not all processes at once.
-      adding = setInterval(() => void tryTo(() => addUp(database)), addUpEveryMs * (0.7 + Math.random() * 0.6)).unref()
+      adding = setInterval(() => void tryTo(addUpOld), addUpEveryMs * (0.7 + Math.random() * 0.6)).unref()
     },
     async stop() {
       stopped = true

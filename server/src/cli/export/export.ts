@@ -1,5 +1,4 @@
 import { mkdir } from 'node:fs/promises'
-import path from 'node:path'
 import type { App } from '../../chat/identity.ts'
 import type { Pace } from '../../media/steps.ts'
 import type { FileStore } from '../../media/storage.ts'
@@ -87,9 +86,12 @@ export async function exportApp(source: ExportSource, options: ExportOptions): P
   } finally {
     await snapshot.close()
   }
-  const copied = await copyOut(storage, app.appId, media, path.join(folder, 'files'), { pace, signal })
+  const copied = await copyOut(storage, app.appId, media, folder, { pace, signal })
   if (signal.aborted) throw new ExportStopped('stopped')
-  const manifest: Manifest = { ...made, media: { files: media.length, missing: copied.missing } }
+  const manifest: Manifest = {
+    ...made,
+    media: { files: media.length, missing: copied.missing, digests: copied.digests },
+  }
   await writeWhole(folder, manifestName, `${JSON.stringify(manifest, undefined, 2)}\n`)
   return { manifest, copied }
 }

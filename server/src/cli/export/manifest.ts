@@ -19,7 +19,12 @@ export interface Manifest {
   readonly files: Readonly<Record<string, WrittenFile>>
   /** Groups whose password cannot be checked elsewhere: it was not used since it was kept in the old way. */
   readonly lostPasswords: readonly string[]
-  readonly media: { readonly files: number; readonly missing: readonly string[] }
+  readonly media: {
+    readonly files: number
+    readonly missing: readonly string[]
+    /** The list of digests; exports of before there was one have none. */
+    readonly digests?: WrittenFile
+  }
   readonly hasSecrets: boolean
 }
 

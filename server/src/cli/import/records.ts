@@ -1,4 +1,4 @@
-import { type ErrorCode, type ErrorDetail, type ImportKind, importedId, takeListed } from '@parley/contract'
+import { type ErrorCode, type ErrorDetail, type ImportKind, isPreviousId, takeListed } from '@parley/contract'
 import { heldTraits } from '../../chat/messages/traits.ts'
 import { givableUid } from '../../chat/naming.ts'
 import type { Line } from './input.ts'
@@ -29,7 +29,7 @@ export interface Outgoing {
   readonly key: string
   /** Records of one sequence are sent one after the other, in the order of the file. */
   readonly sequence: string
-  /** The id of a message that lists gave, where the record has one. */
+  /** The id that a message had in the previous system, where the record has one: the service may have given it another. */
   readonly id: string | undefined
   /** The conversation of a message, as the service names it. */
   readonly conversation: string | undefined
@@ -160,11 +160,17 @@ export function toOutgoing(kind: ImportKind, line: Line, { record, key, isTransl
     line: line.number,
     key,
     sequence,
-    id: kind === 'messages' ? importedId(record.id)?.toString() : undefined,
+    id: kind === 'messages' ? previousIdOf(record) : undefined,
     conversation,
     text,
     bytes: isTranslated ? Buffer.byteLength(text) : line.bytes,
   }
+}
+
+function previousIdOf({ id }: JsonRecord): string | undefined {
+  // JSON does not tell which of several such numbers it was.
+  const isRounded = typeof id === 'number' && Number.isInteger(id) && !Number.isSafeInteger(id)
+  return isPreviousId(id) && !isRounded ? String(id) : undefined
 }
 
 /** The id of a message's conversation on the wire; undefined where the record does not say who talks to whom. */

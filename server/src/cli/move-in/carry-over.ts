@@ -128,12 +128,15 @@ async function readLastOfGroups(
   folder: string,
   idOf: (id: string) => string | undefined,
 ): Promise<ReadonlyMap<string, string>> {
-  const last = new Map<string, string>()
-  for await (const { id, receiver, receiverType } of readLines(path.join(folder, 'messages.ndjson'))) {
+  const last = new Map<string, { readonly messageId: string; readonly sentAt: number }>()
+  for await (const { id, receiver, receiverType, sentAt } of readLines(path.join(folder, 'messages.ndjson'))) {
     const messageId = receiverType === 'group' ? idOf(String(id)) : undefined
-    if (messageId !== undefined) last.set(String(receiver), messageId)
+    if (messageId === undefined) continue
+    // Some stand behind a later one that they name.
+    const isLast = Number(sentAt) >= (last.get(String(receiver))?.sentAt ?? 0)
+    if (isLast) last.set(String(receiver), { messageId, sentAt: Number(sentAt) })
   }
-  return last
+  return new Map([...last].map(([guid, { messageId }]) => [guid, messageId]))
 }
 
 /** What lists of users and of the app tell, as `POST /data_import/records` takes it. */
@@ -200,7 +203,8 @@ function sideOf(uid: string, row: JsonRecord, place: Place, lastOf: ReadonlyMap<
 /** The side of somebody who does not list a conversation, since they have cleared it. */
 function hiddenSideOf(uid: string, row: JsonRecord, place: Place) {
   const { receiverType, people, last, guid } = row
-  const peer = Array.isArray(people) ? people.find((other) => other !== uid) : undefined
+  // Of a conversation with oneself there is nobody else.
+  const peer = Array.isArray(people) ? (people.find((other) => other !== uid) ?? uid) : undefined
   return {
     kind: 'conversation',
     uid,

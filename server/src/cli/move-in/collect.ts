@@ -250,7 +250,7 @@ async function readEnds(folder: string, { spans }: MoveState): Promise<Ends> {
       const people = isGroup ? [] : [...new Set([String(row.sender), String(row.receiver)])]
       const guid = isGroup ? String(row.receiver) : undefined
       byConversation.set(name, { first: id, last: id, receiverType: row.receiverType, people, guid })
-      if (people.length === 2) for (const uid of people) add(uid, name)
+      for (const uid of people) add(uid, name)
     }
   for await (const { kind, guid, row } of readLines(path.join(folder, sourceFiles.rooms)))
     if (kind === 'members' && byConversation.has(`group_${guid}`)) add(String((row as JsonRecord).uid), `group_${guid}`)

@@ -22,9 +22,10 @@ export async function readIds(folder: string): Promise<IdMap> {
 }
 
 /**
- * Reads which id each imported message has in the target, and writes ids.ndjson. The folder and the target are both in
- * the order of time, so that only the messages of a second, and those that were refused, are remembered. What was refused since the
- * target has its muid may be there at another second, where people send to both services; for that, the target is read once more.
+ * Reads which id each imported message has in the target, and writes ids.ndjson. The target is in the order of time, and so is the
+ * folder but for the few messages that stand behind a later one that they name: only the messages of a second are remembered, and
+ * those that are not met there. What was refused since the target has its muid may be there at another second, too, where people
+ * send to both services. For all of those, the target is read once more.
  */
 export async function learnIds({
   target,

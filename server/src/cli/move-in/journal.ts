@@ -1,4 +1,4 @@
-import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { access, type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { exitCodes, ImportFailure } from '../import/failure.ts'
 import { writeAll } from '../write-all.ts'
@@ -28,6 +28,15 @@ interface Checkpoint<State> {
 }
 
 const saveInterval = 2000
+const checkpointName = 'checkpoint.json'
+
+/** Whether a folder is that of a move: its files are the move's, and no other command may change them. */
+export function isOfMove(folder: string): Promise<boolean> {
+  return access(path.join(folder, checkpointName)).then(
+    () => true,
+    () => false,
+  )
+}
 
 /**
  * Opens the journal of a folder, or goes on with the one there.
@@ -36,7 +45,7 @@ const saveInterval = 2000
  */
 export async function openJournal<State>(folder: string, origin: string, fresh: State): Promise<Journal<State>> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  const checkpoint = path.join(folder, 'checkpoint.json')
+  const checkpoint = path.join(folder, checkpointName)
   const known = await readCheckpoint<State>(checkpoint)
   if (known !== undefined && known.origin !== origin) {
     throw new ImportFailure(exitCodes.usage, `${folder} is a move from ${known.origin}; choose another folder`)

@@ -8,6 +8,7 @@ import type { JsonRecord } from '../import/records.ts'
 import { standInOf } from '../import/stand-ins.ts'
 import { isAboutNothing, subjectOf } from './facts.ts'
 import { readdressed } from './named-files.ts'
+import { createNamingOrder, namesIn } from './naming-order.ts'
 import { readLines, writeLines } from './ndjson.ts'
 import type { Notices } from './notices.ts'
 import { type MoveState, sourceFiles } from './state.ts'
@@ -70,7 +71,7 @@ export async function prepareMessages(
   const muids = new Map<string, string>()
   const muidOf = (id: string) => muids.get(id) ?? id
   const records = async function* (): AsyncGenerator<object> {
-    for await (const row of readMessages(folder, state)) {
+    for await (const row of namedFirst(readMessages(folder, state), named)) {
       const id = String(row.id)
       if (!ids.add(id)) continue
       const subject = subjectOf(row)
@@ -92,15 +93,25 @@ export async function prepareMessages(
   await writeLines(path.join(folder, 'messages.ndjson'), records())
 }
 
-/** Ids of messages that others reply to, quote or are about: few of all. */
+/** Ids of messages that are there and that others reply to, quote or are about: few of all. */
 async function readNamedIds(folder: string, state: MoveState): Promise<ReadonlySet<string>> {
-  const ids = new Set<string>()
+  const named = new Set<string>()
+  const all = createDigestSet()
   for await (const row of readMessages(folder, state)) {
-    for (const id of [row.parentId, row.quotedMessageId]) if (id !== undefined) ids.add(String(id))
-    const subject = subjectOf(row)
-    if (subject !== undefined) ids.add(subject)
+    all.add(String(row.id))
+    for (const id of namesIn(row)) named.add(id)
   }
-  return ids
+  return new Set([...named].filter((id) => all.has(id)))
+}
+
+/** Messages in their order, but for those that name one of a later time: an import takes none before what it names. */
+async function* namedFirst(
+  rows: AsyncIterable<JsonRecord>,
+  named: ReadonlySet<string>,
+): AsyncGenerator<JsonRecord, void> {
+  const order = createNamingOrder(named)
+  for await (const row of rows) yield* order.take(row)
+  yield* order.rest()
 }
 
 /** All messages that were read, in the order of time. */

@@ -1,5 +1,5 @@
 import type { StoredQuestion } from '../../chat/moderation/verdict.ts'
-import { nowMs } from '../../store/clock.ts'
+import { clockMayDifferMs, isLeaseOver, nowMs, nowOfStatementMs } from '../../store/clock.ts'
 import type { Database, Queryable } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 
@@ -34,7 +34,7 @@ const claim = statement(`
     select app_id, message
     from message_moderation m
     where due_at <= ${nowMs} / 1000 + 1
-    and coalesce(leased_until, 0) < ${nowMs}
+    and (leased_until is null or ${isLeaseOver('leased_until', leaseMs)})
     and app_id <> all($2::integer[])
     and not exists (
       select
@@ -63,6 +63,18 @@ const claim = statement(`
 export async function claimDue(database: Database, limit: number, except: readonly number[]): Promise<Claimed[]> {
   const rows = await database.query<Claimed>(claim, [limit, except])
   return rows.sort((a, b) => a.message - b.message)
+}
+
+/** By the index on `due_at`. Nothing is put off for so long: it was by a clock that was ahead. */
+const hasten = statement(`
+  update message_moderation
+  set due_at = ${nowMs} / 1000
+  where due_at > (${nowOfStatementMs} + ${clockMayDifferMs}) / 1000
+  returning message`)
+
+/** What would wait because a clock was ahead for a moment is due now. */
+export async function hastenDue(database: Database): Promise<void> {
+  await database.query(hasten)
 }
 
 /** By the index on conversations. What was put off for a fault of ours is not waited for. */

@@ -10,7 +10,16 @@ import { contextOf } from '../../traced-context.ts'
 import type { Tracing } from '../../tracing/tracing.ts'
 import type { Poster } from '../outbound/http.ts'
 import { createLine, type Line } from './ask/line.ts'
-import { type Claimed, claimDue, dropQuestions, hasEarlier, putOffClaimed, renewLeases, renewMs } from './claim.ts'
+import {
+  type Claimed,
+  claimDue,
+  dropQuestions,
+  hasEarlier,
+  hastenDue,
+  putOffClaimed,
+  renewLeases,
+  renewMs,
+} from './claim.ts'
 import { createEngineLists } from './engine-lists.ts'
 import { createEngineMetrics } from './metrics.ts'
 import { judgeClaimed } from './pass.ts'
@@ -42,6 +51,8 @@ const width = 300
 const widthOfApp = 100
 /** How often to look for what others have left. */
 const lookMs = 1_500
+/** How often to look for what waits because a clock was ahead. */
+const hastenMs = 60_000
 /** How often to look whether what comes before is settled, and for how long at most: longer than any engine may take. */
 const turnLookMs = 25
 const turnPatienceMs = 40_000
@@ -142,6 +153,10 @@ export function createQuestions(options: QuestionsOptions): Questions {
     while (!isStopped && performance.now() < patienceEnds && (await hasEarlier(database, claimed)))
       await delay(turnLookMs)
   }
+  const hasten = () =>
+    hastenDue(database).catch((error) => {
+      if (!isConnectionFailure(error)) log.error({ err: error }, 'messages that wait for engines could not be read')
+    })
   const renew = async () => {
     if (running.size === 0) return
     // What fails here is noticed by the lease running out: then two ask, and the later answer changes nothing.
@@ -152,8 +167,12 @@ export function createQuestions(options: QuestionsOptions): Questions {
     wake,
     start(given) {
       context = given
-      timers = [setInterval(wake, lookMs).unref(), setInterval(() => void renew(), renewMs).unref()]
-      wake()
+      timers = [
+        setInterval(wake, lookMs).unref(),
+        setInterval(() => void renew(), renewMs).unref(),
+        setInterval(() => void hasten(), hastenMs).unref(),
+      ]
+      void hasten().then(wake)
     },
     async stop() {
       isStopped = true

@@ -1,8 +1,8 @@
 import type { AppSettings } from '@parley/contract'
-import { nowMs } from '../../store/clock.ts'
+import { isLeaseOver } from '../../store/clock.ts'
 import type { Queryable, Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
-import { addPlanJobs } from './jobs.ts'
+import { addPlanJobs, planLeaseMs } from './jobs.ts'
 import { plannedTriggers, takeBackTrigger } from './triggers.ts'
 
 const triggers = plannedTriggers.map((trigger) => `'${trigger}'`).join(', ')
@@ -43,7 +43,7 @@ const enqueue = statement(`
     returning s.app_id, s.leased_until
   ),
   added as (
-    ${addPlanJobs(`asked where leased_until < ${nowMs}`)}
+    ${addPlanJobs(`asked where ${isLeaseOver('leased_until', planLeaseMs)}`)}
   )
   select array(select app_id from asked) as apps, coalesce(a.jobs, 0) as jobs, coalesce(a.wanted, 0) as wanted
   from (select 1) one
@@ -86,7 +86,7 @@ const rescue = statement(
       select
       from notification_planners s
       where s.app_id = p.app_id
-      and s.leased_until >= ${nowMs}
+      and not ${isLeaseOver('s.leased_until', planLeaseMs)}
     )
     and exists (
       select

@@ -11,6 +11,7 @@ import type { JobRunner } from '../../jobs/runner.ts'
 import type { Log } from '../../log.ts'
 import type { FileLinks } from '../../media/links.ts'
 import type { Metrics } from '../../metrics.ts'
+import type { AgeClock } from '../../store/age-clock.ts'
 import type { OpenSecrets } from '../../store/data-keys.ts'
 import type { Database } from '../../store/database.ts'
 import type { Reads } from '../../store/reads.ts'
@@ -53,6 +54,7 @@ export interface NotificationDeliveryOptions {
   readonly log: Log
   readonly metrics: Metrics
   readonly database: Database
+  readonly ageClock: AgeClock
   /** Connections on which rows are counted for the metrics. */
   readonly figures: Reads
   readonly secrets: OpenSecrets
@@ -85,7 +87,7 @@ export function createNotificationDelivery(options: NotificationDeliveryOptions)
     const { appId, provider } = payload as { appId: number; provider: number }
     await work.send({ appId, endpoint: provider })
   })
-  const upkeep = createNotificationUpkeep(database, log, config.appDefaults)
+  const upkeep = createNotificationUpkeep({ database, ageClock: options.ageClock, log }, config.appDefaults)
   // Apps that notify nobody pay nothing: their events are not even kept.
   events.keepFor(async (appId) => {
     if (!(await hasProvider(database, appId))) return []

@@ -5,6 +5,9 @@ import { nowMs } from '../../store/clock.ts'
 export const planTask = 'plan_notifications'
 export const sendTask = 'send_notifications'
 
+/** Who plans for an app holds it for this long, and renews that: a killed process's are planned by others then. Two who plan at once do no harm. */
+export const planLeaseMs = 6_000
+
 /** Adds a job of planning for each row `(app_id)` of a table expression. */
 export const addPlanJobs = addJobsOf({
   task: planTask,

@@ -135,11 +135,13 @@ export async function endLeftBehind(database: Database): Promise<void> {
   await database.query(forgetGone)
 }
 
-const endLate = statement(
-  `${lostOf(`d.expires_at < ${nowMs}`)}${end('TIMED_OUT', '["timeToLive", false, "chat", false]')}`,
-)
+const endLate = statement(`${lostOf('d.expires_at < $1')}${end('TIMED_OUT', '["timeToLive", false, "chat", false]')}`)
 
-/** Ends some of what waits for a provider that is switched off, and is too late by now. @returns how much */
-export async function endSomeLate(database: Database): Promise<number> {
-  return (await database.query<Counted>(endLate))[0]?.count ?? 0
+/**
+ * Ends some of what waits for a provider that is switched off, and is too late by now.
+ * @param now epoch milliseconds
+ * @returns how much
+ */
+export async function endSomeLate(database: Database, now: number): Promise<number> {
+  return (await database.query<Counted>(endLate, [now]))[0]?.count ?? 0
 }

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { nowMs } from '../../store/clock.ts'
+import { isLeaseOver, nowMs } from '../../store/clock.ts'
 import { statement } from '../../store/statement.ts'
 import type { Seats } from '../outbound/seats.ts'
 import type { Wakes } from '../outbound/wakes.ts'
-import { addPlanJobs } from './jobs.ts'
+import { addPlanJobs, planLeaseMs } from './jobs.ts'
 import { type PlanOptions, planStretch, type Stretch } from './plan.ts'
 
 export interface PlannerOptions extends PlanOptions {
@@ -14,8 +14,6 @@ export interface PlannerOptions extends PlanOptions {
   readonly seats: Seats
 }
 
-/** A killed process's apps are planned by others after that. Two who plan at the same time do no harm. */
-const leaseMs = 6_000
 const renewMs = 2_000
 /** How long to wait for more before the lease is given back: a job that begins anew costs more than looking twenty times. */
 const lingerMs = 1_000
@@ -28,7 +26,7 @@ const turnMs = 10_000
 
 const take = statement(`
   insert into notification_planners as s (app_id, leased_by, leased_until)
-  select p.app_id, $2, ${nowMs} + ${leaseMs}
+  select p.app_id, $2, ${nowMs} + ${planLeaseMs}
   from notification_plans p
   join apps a on a.app_id = p.app_id
   where p.app_id = $1
@@ -36,12 +34,12 @@ const take = statement(`
   on conflict (app_id) do update
   set leased_by = excluded.leased_by,
     leased_until = excluded.leased_until
-  where s.leased_until < ${nowMs}
+  where ${isLeaseOver('s.leased_until', planLeaseMs)}
   returning app_id`)
 
 const renew = statement(`
   update notification_planners
-  set leased_until = ${nowMs} + ${leaseMs}
+  set leased_until = ${nowMs} + ${planLeaseMs}
   where app_id = $1
   and leased_by = $2`)
 

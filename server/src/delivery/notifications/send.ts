@@ -11,7 +11,7 @@ import type { Seats } from '../outbound/seats.ts'
 import type { Wakes } from '../outbound/wakes.ts'
 import { type AttemptOptions, attempt, type Sendable } from './attempt.ts'
 import { type DueNotification, selectDue } from './due.ts'
-import { providerEndpoints } from './endpoints.ts'
+import { longestPauseMs, providerEndpoints } from './endpoints.ts'
 import { type Flight, takeOverFlights } from './flights.ts'
 import type { Freshness } from './freshness.ts'
 import type { NotificationMetrics } from './metrics.ts'
@@ -46,8 +46,6 @@ const firstDelayMs = 1_000
 const maxPauseMs = 10_000
 /** What became of what was due together is written together. */
 const resultsMs = 50
-/** A provider may put itself off by `Retry-After`, but not for longer. */
-const longestPauseMs = 600_000
 const leases = createLeases<OpenRow>(providerEndpoints)
 
 interface OpenRow extends ProviderRow {

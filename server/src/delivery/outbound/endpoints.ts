@@ -17,6 +17,8 @@ export interface Endpoints {
   readonly scheduled: string
   /** Which deliveries `d` have waited for nothing since they were made, where an index of their own has these. */
   readonly untried?: string
+  /** For how long an endpoint is left alone at most, in milliseconds. */
+  readonly longestPauseMs: number
   /** How long an attempt takes at most: it must be over before somebody else may begin one. */
   readonly attemptMs: number
   /** Adds a job for each row `(app_id, name, run_at)` of a table expression. */

@@ -1,5 +1,6 @@
 import { deliveryId, type Target, type TargetRow, toTarget } from '../../areas/webhooks/index.ts'
 import type { Log } from '../../log.ts'
+import type { AgeClock } from '../../store/age-clock.ts'
 import type { Database } from '../../store/database.ts'
 import type { Invalidation } from '../../store/invalidation.ts'
 import type { Secrets } from '../../store/secrets.ts'
@@ -14,13 +15,14 @@ import type { Outcome, Round } from '../outbound/round.ts'
 import { attempt } from './attempt.ts'
 import { disableWebhook } from './disable.ts'
 import { type DueDelivery, selectDue } from './due.ts'
-import { webhookEndpoints } from './endpoints.ts'
+import { maxRetryAfterSeconds, webhookEndpoints } from './endpoints.ts'
 import type { DeliveryMetrics } from './metrics.ts'
 import type { Bodies, Body } from './render.ts'
-import { maxRetryAfterSeconds, nextStep, type Result, writeResults } from './results.ts'
+import { nextStep, type Result, writeResults } from './results.ts'
 
 export interface DeliverOptions {
   readonly database: Database
+  readonly ageClock: AgeClock
   readonly invalidation: Invalidation
   readonly secrets: Secrets
   readonly log: Log
@@ -86,7 +88,7 @@ function beginRound(options: DeliverOptions, key: EndpointKey): Round<TargetRow,
     },
     write: (results) => writeResults(database, key, results),
     async end(target, health) {
-      const reason = gone === undefined ? reasonToDisable(health, options.disableAfter) : goneForGood
+      const reason = gone === undefined ? await reasonToDisable(options, health) : goneForGood
       const failing = gone ?? (target?.enabled ? target : undefined)
       if (failing !== undefined && reason !== undefined) await takeOut(options, failing, reason)
     },
@@ -127,10 +129,14 @@ async function attemptDelivery(
 
 const goneForGood = 'The endpoint answered 410: it is gone for good.'
 
-function reasonToDisable({ failures, failingSince }: Health, afterSeconds: number): string | undefined {
-  const failedFor = failingSince === null ? 0 : (Date.now() - failingSince) / 1000
-  if (failures < failuresToPause || failedFor <= afterSeconds) return undefined
-  return `No delivery has succeeded since ${new Date(failingSince ?? 0).toISOString()}.`
+/** By the clock of removals: where the machine's jumps ahead, nothing has failed for days. */
+async function reasonToDisable(
+  { ageClock, disableAfter }: DeliverOptions,
+  { failures, failingSince }: Health,
+): Promise<string | undefined> {
+  if (failures < failuresToPause || failingSince === null) return undefined
+  if (((await ageClock.now()) - failingSince) / 1000 <= disableAfter) return undefined
+  return `No delivery has succeeded since ${new Date(failingSince).toISOString()}.`
 }
 
 /** What waits stays; enabling the webhook asks for it again. */

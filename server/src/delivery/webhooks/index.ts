@@ -5,6 +5,7 @@ import type { JobRunner } from '../../jobs/runner.ts'
 import type { Log } from '../../log.ts'
 import type { FileLinks } from '../../media/links.ts'
 import type { Metrics } from '../../metrics.ts'
+import type { AgeClock } from '../../store/age-clock.ts'
 import type { Database } from '../../store/database.ts'
 import type { Invalidation } from '../../store/invalidation.ts'
 import type { Reads } from '../../store/reads.ts'
@@ -41,6 +42,7 @@ export interface WebhookDeliveryOptions {
   readonly log: Log
   readonly metrics: Metrics
   readonly database: Database
+  readonly ageClock: AgeClock
   /** Connections on which rows are counted for the metrics. */
   readonly figures: Reads
   readonly secrets: Secrets
@@ -54,13 +56,14 @@ export interface WebhookDeliveryOptions {
 }
 
 export function createWebhookDelivery(options: WebhookDeliveryOptions): WebhookDelivery {
-  const { config, log, database, secrets, invalidation, events, poster, jobs, fileLinks, tracing } = options
+  const { config, log, database, ageClock, secrets, invalidation, events, poster, jobs, fileLinks, tracing } = options
   const metrics = createDeliveryMetrics(options.metrics.registry, options.figures)
   const bodies = createBodies(database, fileLinks)
   const stopping = new AbortController()
   const deliverOptions = {
     ...{
       database,
+      ageClock,
       invalidation,
       secrets,
       log,
@@ -77,7 +80,10 @@ export function createWebhookDelivery(options: WebhookDeliveryOptions): WebhookD
     const { appId, webhook } = payload as { appId: number; webhook: number }
     await deliverDue(deliverOptions, { appId, endpoint: webhook }, stopping.signal)
   })
-  const upkeep = createWebhookUpkeep(database, log, config.eventsRetentionDays * 86_400)
+  const upkeep = createWebhookUpkeep({
+    ...{ database, ageClock, log, retention: config.eventsRetentionDays * 86_400 },
+    delays: config.webhooks.retrySchedule,
+  })
   events.keepFor(listenedEvents(database))
   events.onAdvance(enqueueDeliveries)
 

@@ -5,6 +5,7 @@ import type { EndpointKey } from '../outbound/endpoints.ts'
 import { writeAgain } from '../outbound/result-writer.ts'
 import type { Attempt } from './attempt.ts'
 import type { DueDelivery } from './due.ts'
+import { maxRetryAfterSeconds } from './endpoints.ts'
 import { contentSql, type SentContent } from './render.ts'
 
 /** What becomes of a delivery after an attempt. */
@@ -20,9 +21,6 @@ export interface Result {
   /** What was sent of a message: the answer may repeat it. */
   readonly sent?: SentContent | undefined
 }
-
-/** An endpoint may put itself off by `Retry-After`, but not for longer. */
-export const maxRetryAfterSeconds = 3600
 
 /**
  * Decides what becomes of a delivery.

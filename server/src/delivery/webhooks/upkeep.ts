@@ -1,8 +1,9 @@
 import type { Log } from '../../log.ts'
+import type { AgeClock } from '../../store/age-clock.ts'
 import type { Database, Queryable } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { createUpkeep, type Upkeep } from '../outbound/upkeep.ts'
-import { webhookEndpoints } from './endpoints.ts'
+import { maxRetryAfterSeconds, webhookEndpoints } from './endpoints.ts'
 
 /** The oldest first, by the index `webhook_deliveries_by_creation`: mostly there are none, and nothing else is read. */
 const removeOld = statement(`
@@ -26,10 +27,20 @@ export async function removeOldDeliveries(on: Pick<Queryable, 'query'>, before: 
   return (await on.query(removeOld, [before])).length
 }
 
-/** @param retention seconds that deliveries are kept */
-export function createWebhookUpkeep(database: Database, log: Log, retention: number): Upkeep {
+interface WebhookUpkeepOptions {
+  readonly database: Database
+  readonly ageClock: AgeClock
+  readonly log: Log
+  /** Seconds that deliveries are kept. */
+  readonly retention: number
+  /** Seconds between attempts. */
+  readonly delays: readonly number[]
+}
+
+export function createWebhookUpkeep({ database, ageClock, log, retention, delays }: WebhookUpkeepOptions): Upkeep {
   return createUpkeep({
     ...{ database, log, endpoints: webhookEndpoints },
-    removeSome: () => removeOldDeliveries(database, Math.floor(Date.now() / 1000) - retention),
+    longestWaitMs: Math.max(maxRetryAfterSeconds, ...delays) * 1000,
+    removeSome: async () => removeOldDeliveries(database, Math.floor((await ageClock.now()) / 1000) - retention),
   })
 }

@@ -51,9 +51,9 @@ export function createOperatorFace(context: Context): Face {
       uid: caller.kind === 'user' ? caller.uid : undefined,
     }),
     follow: followDeed,
-    checkQuery(request, { area }, { searchKey }) {
+    checkQuery(request, { area }, { searchKey, tags }) {
       // Whoever finds by a text knows it.
-      const isOfTexts = searchKey !== undefined && area === 'Messages'
+      const isOfTexts = (searchKey ?? tags) !== undefined && area === 'Messages'
       if (isOfTexts && !request.readings?.has(everything)) throw refusedTexts(request)
     },
     checkBody({ operator }, operation, body) {

@@ -7,7 +7,7 @@ export interface Reader {
 }
 
 /**
- * Takes what people wrote out of an answer: the content of messages, wherever they stand in it, what they quote, what rules of
+ * Takes what people wrote out of an answer: the content and the tags of messages, wherever they stand in it, what they quote, what rules of
  * moderation found in them, what engines said about them, what endpoints and providers answered, and the remarks of those who
  * flagged them. Who, to whom and when stays.
  * @returns how many texts were taken out
@@ -83,7 +83,8 @@ function innerTextsOf(object: Record<string, unknown>): Inner[] {
 
 function takeOut(object: Record<string, unknown>): number {
   if (isMessage(object)) {
-    const { data, quotedMessage: _, ...rest } = object
+    // Tags are words of whoever sent it, too.
+    const { data, quotedMessage: _, tags: __, ...rest } = object
     for (const name of Object.keys(object)) if (!(name in rest)) delete object[name]
     object.data = { entities: (data as { entities?: unknown }).entities }
     return 1

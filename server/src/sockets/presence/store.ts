@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts'
 import type { ConnectionChanged } from '../../events/types.ts'
+import { isTooFar, nowMs } from '../../store/clock.ts'
 import type { Database, Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 
@@ -100,7 +101,7 @@ async function writeChanges(
   node: string,
   changes: readonly PresenceChange[],
 ): Promise<ReadonlySet<PresenceChange>> {
-  const nowMs = Date.now()
+  const at = Date.now()
   const rows = await tx.query<FoundUser>(lockUsers, columnsOf(changes))
   const found = new Map(rows.map((row) => [`${row.appId} ${row.uid}`, row]))
   const userOf = ({ appId, uid }: PresenceChange) => found.get(`${appId} ${uid}`)
@@ -112,19 +113,19 @@ async function writeChanges(
   const connections = come.map(({ connection }) => JSON.stringify(connection))
   if (come.length > 0) await tx.query(insert, [...columnsOf(come), connections, node])
   if (gone.length > 0) await tx.query(remove, [...columnsOf(gone), node])
-  const turned = await tx.query<Turned>(turn, [...columnsOf(known), Math.floor(nowMs / 1000)])
+  const turned = await tx.query<Turned>(turn, [...columnsOf(known), Math.floor(at / 1000)])
   const infos = new Map(known.map(({ appId, uid, connection }) => [`${appId} ${uid}`, connection]))
   for (const [appId, users] of groupByApp(turned)) {
     await events.raise(
       tx,
       appId,
-      users.map(({ uid, online }) => eventOf(uid, online, infos.get(`${appId} ${uid}`), nowMs)),
+      users.map(({ uid, online }) => eventOf(uid, online, infos.get(`${appId} ${uid}`), at)),
     )
   }
   // Of whoever was removed for good the log has nothing. Those who are connected hear that they went.
   const removed = gone.filter((change) => userOf(change) === undefined)
   for (const { appId, uid, connection } of removed) {
-    tx.afterCommit(() => events.publish(appId, eventOf(uid, false, connection, nowMs)))
+    tx.afterCommit(() => events.publish(appId, eventOf(uid, false, connection, at)))
   }
   return later
 }
@@ -175,12 +176,12 @@ const beat = statement(`
     for no key update
   )
   insert into presence_nodes (id, expires_at)
-  select $1, (extract(epoch from clock_timestamp()) * 1000)::bigint + $2
+  select $1, ${nowMs} + $2
   from (select count(*) from before) found
   on conflict (id) do update set expires_at = excluded.expires_at
   returning not exists (
     select from before
-    where expires_at >= (extract(epoch from clock_timestamp()) * 1000)::bigint
+    where expires_at >= ${nowMs}
   ) as "isNew"`)
 
 /**
@@ -197,7 +198,7 @@ export async function keepNode(database: Database, node: string, forMs: number):
 const lockExpired = statement(`
   select id
   from presence_nodes
-  where expires_at < (extract(epoch from clock_timestamp()) * 1000)::bigint
+  where (expires_at < ${nowMs} or ${isTooFar('expires_at', 0)})
   and id <> all($1::text[])
   order by id
   limit 1

@@ -59,6 +59,7 @@ import * as begunConversations from './0140-begun-conversations.ts'
 import * as notedErasures from './0160-noted-erasures.ts'
 import * as actionsAboutUsers from './0170-actions-about-users.ts'
 import * as changesByOthers from './0180-changes-by-others.ts'
+import * as bansByUsers from './0190-bans-by-users.ts'
 import type { Migration } from './migration.ts'
 
 /** In the order of their names. Each must be repeatable: `if not exists`, since a later version may be half applied. */
@@ -124,4 +125,5 @@ export const migrations: Record<string, Migration> = {
   '0160-noted-erasures': notedErasures,
   '0170-actions-about-users': actionsAboutUsers,
   '0180-changes-by-others': changesByOthers,
+  '0190-bans-by-users': bansByUsers,
 }

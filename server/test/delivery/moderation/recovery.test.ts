@@ -42,6 +42,23 @@ describe('Messages that wait for an engine', () => {
     expect(await textsSeenBy(same, 'bob', 'alice')).toEqual([0, 1, 2, 3, 4].map((i) => `number ${i}`))
   })
 
+  it('are settled where a clock that was ahead has put them off, and has them held by somebody', async () => {
+    const first = await own.start()
+    const world = await engineWorld(engines, first)
+    const before = engines.calls.length
+    engines.behave(() => ({ delayMs: 60_000 }))
+    const { id } = await say(world, 'alice', 'bob', 'hello')
+    await soon(() => expect(engines.calls.length - before).toBe(1))
+    await first.parley.close()
+    const ahead = Math.floor(Date.now() / 1000) + 365 * 86_400
+    await own.query('update message_moderation set due_at = $1, leased_until = $2 where due_at is not null', [
+      ahead,
+      ahead * 1000,
+    ])
+    engines.behave(() => undefined)
+    await settledAs(servedBy(world, (await own.start()).url), id, 'approved')
+  })
+
   it('are found by processes that did not take them in, and by one of them at a time', async () => {
     const [one, another] = await Promise.all([own.start(), own.start()])
     const world = await engineWorld(engines, one)

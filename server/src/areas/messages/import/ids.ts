@@ -3,7 +3,10 @@ import type { Transaction } from '../../../store/database.ts'
 import { statement } from '../../../store/statement.ts'
 import type { ImportRow } from './row.ts'
 
-/** An app without any message, not even the bare position of one, keeps the ids that come with its history from now on. */
+/**
+ * An app without any message, not even the bare position of one, keeps the ids that come with its history from now on. The first
+ * record that has one begins it, even one that cannot be taken: which request of an import is stored first is nobody's choice.
+ */
 const beginToKeep = statement(`
   insert into kept_message_ids (app_id, since)
   select a.app_id, $2
@@ -50,10 +53,12 @@ export async function takeIds(
   rows: readonly ImportRow[],
   now: number,
 ): Promise<ReadonlyMap<ImportRow, number>> {
-  const given = rows.filter(({ givenId }) => givenId !== null)
-  if (given.length === 0) return new Map()
-  const apps = plainArray([...new Set(given.map(({ appId }) => appId))])
+  const withId = rows.filter(({ hasId }) => hasId)
+  if (withId.length === 0) return new Map()
+  const apps = plainArray([...new Set(withId.map(({ appId }) => appId))])
   await tx.query(beginToKeep, [apps, now])
+  const given = withId.filter(({ givenId }) => givenId !== null)
+  if (given.length === 0) return new Map()
   const keeping = await tx.query<{ appId: number }>(selectKeeping, [apps])
   const wanted = given.filter(({ appId }) => keeping.some((app) => app.appId === appId))
   if (wanted.length === 0) return new Map()

@@ -1,6 +1,7 @@
 import {
   type ImportMessage,
   importedId,
+  isPreviousId,
   isWebAddress,
   limits,
   mediaTypes,
@@ -21,6 +22,8 @@ export interface ImportRow {
   readonly muid: string
   /** That of the previous system, where it can be taken as it is. */
   readonly givenId: number | null
+  /** It came with an id, also where that cannot be taken. */
+  readonly hasId: boolean
   readonly sender: string
   readonly kind: ConversationKind
   readonly receiver: string
@@ -89,6 +92,7 @@ export function toImportRow(appId: number, message: ImportMessage): ImportRow {
     appId,
     muid: message.muid,
     givenId: importedId(message.id) ?? null,
+    hasId: isPreviousId(message.id),
     sender,
     kind,
     receiver,

@@ -94,7 +94,7 @@ async function writeIn(
   rows: readonly ImportRow[],
 ): Promise<ImportResult[]> {
   const now = Math.floor(Date.now() / 1000)
-  const bringsIds = rows.some(({ givenId }) => givenId !== null)
+  const bringsIds = rows.some(({ hasId }) => hasId)
   // In this order: an erasure locks its user first, and then conversations.
   const [held, conversations, stored, drawn] = await Promise.all([
     holdNamed(tx, rows),

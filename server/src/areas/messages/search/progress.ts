@@ -4,8 +4,6 @@ import { type WritersBefore, writersBefore } from '../../../store/writers-before
 
 /** How far the writer is, and what the database tells of ids. */
 export interface Progress {
-  /** This process is the one that writes. */
-  readonly leads: boolean
   /** Every message up to this id has its entry. */
   readonly indexedId: number
   /** The last id that was drawn. */
@@ -13,18 +11,13 @@ export interface Progress {
 }
 
 /** Any constant will do, as long as every version of the service uses the same. */
-const advisoryLock = 7_206_951_003
+export const lock = 7_206_951_003
 
-/** The lock stays with the connection and may be taken again and again; when the connection is lost, another leads. */
-const selectProgress = statement(`
+/** Takes the lead, too. */
+export const selectProgress = statement(`
   select pg_try_advisory_lock($1) as leads,
     (select indexed_id from search_progress) as "indexedId",
     (select last_value - case when is_called then 0 else 1 end from message_ids) as "lastId"`)
-
-export async function readProgress(channel: Channel): Promise<Progress> {
-  const { rows } = await channel.query({ ...selectProgress, values: [advisoryLock] })
-  return rows[0] as Progress
-}
 
 /** Ids are drawn under the lock of a conversation, or while messages are inserted. */
 const drawers = ['conversations', 'messages']

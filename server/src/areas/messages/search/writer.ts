@@ -3,8 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../../log.ts'
 import { isConnectionFailure, isLockTimeout, isRetryable } from '../../../store/connection.ts'
 import type { Database } from '../../../store/database.ts'
+import { createLead } from '../../../store/lead.ts'
 import { addNextEntries } from './entries.ts'
-import { createCommitWatch, readProgress } from './progress.ts'
+import { createCommitWatch, lock, type Progress, selectProgress } from './progress.ts'
 
 /** Fills the search index behind the sends, as one of however many processes there are. */
 export interface SearchWriter {
@@ -40,7 +41,9 @@ const restTimes = { busy: 8, free: 0.25 }
 const busyShare = 0.6
 
 export function createSearchWriter(database: Database, log: Log): SearchWriter {
-  const channel = database.openChannel('parley search writer', settings, false, true)
+  const opened = database.openChannel('parley search writer', settings, false, true)
+  const lead = createLead(opened, { lock, work: 'search index', log })
+  const { channel } = lead
   const stopping = new AbortController()
   let commitWatch = createCommitWatch(channel)
   let measured = performance.eventLoopUtilization()
@@ -54,8 +57,8 @@ export function createSearchWriter(database: Database, log: Log): SearchWriter {
   /** @returns how long to wait before the next one */
   const round = async (): Promise<number> => {
     const startedAt = performance.now()
-    const progress = await readProgress(channel)
-    if (!progress.leads) return pauseMs.failed
+    const progress = await lead.take<Progress>(selectProgress)
+    if (progress === undefined) return pauseMs.failed
     const visibleUpTo = await commitWatch.look(progress)
     const indexedId = await addNextEntries(channel, progress.indexedId, visibleUpTo)
     const rest = isBusy() ? restTimes.busy : restTimes.free
@@ -76,8 +79,10 @@ export function createSearchWriter(database: Database, log: Log): SearchWriter {
   const run = async () => {
     while (!stopping.signal.aborted) {
       const pause = await tryRound()
-      await delay(pause, undefined, { ref: false, signal: stopping.signal }).catch(() => {})
+      const resting = delay(pause, undefined, { ref: false, signal: stopping.signal })
+      await lead.during(resting).catch(() => {})
     }
+    await lead.release()
   }
 
   let running: Promise<void> | undefined

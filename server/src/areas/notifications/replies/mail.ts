@@ -13,11 +13,29 @@ export interface IncomingMail {
   readonly isAutomatic: boolean
 }
 
-const addresses = /[^\s<>,;:"'()[\]]+@[^\s<>,;:"'()[\]]+/g
+const betweenAddresses = /[\s<>,;:"'()[\]]+/
 const longestHeader = 10_000
+/** As many as a mail server must take at once, and as long as an address can be (RFC 5321). */
+const mostRecipients = 100
+const longestAddress = 320
 
+/** What looks like an address: an `@` with something on both sides of it. */
 function addressesIn(header: string | undefined): string[] {
-  return header?.slice(0, longestHeader).match(addresses) ?? []
+  const words = header?.slice(0, longestHeader).split(betweenAddresses) ?? []
+  return words.filter((word) => {
+    const at = word.indexOf('@', 1)
+    return at > 0 && at < word.length - 1 && word.length <= longestAddress
+  })
+}
+
+/** The first of them: for each a token is looked for. */
+function recipientsIn(headers: ReadonlyArray<string | undefined>): string[] {
+  const found: string[] = []
+  for (const header of headers) {
+    if (found.length >= mostRecipients) break
+    found.push(...addressesIn(header))
+  }
+  return found.slice(0, mostRecipients)
 }
 
 /** Reads headers by their names in lower case. */
@@ -79,7 +97,7 @@ export async function readForm(fields: ReadonlyMap<string, string>): Promise<Inc
   const raw = fields.get('email')
   if (raw !== undefined) {
     const mail = await readRaw(Buffer.from(raw, 'latin1'))
-    const recipients = [...recipientsOf(envelope), ...mail.recipients]
+    const recipients = [...recipientsIn(receiversOf(envelope)), ...mail.recipients]
     return { ...mail, recipients, isAutomatic: mail.isAutomatic || isAutomatic(new Map(), senderOf(envelope)) }
   }
   const charsets = objectIn(fields.get('charsets'))
@@ -87,7 +105,7 @@ export async function readForm(fields: ReadonlyMap<string, string>): Promise<Inc
   const written = field('headers') ?? ''
   const headers = readHeaders(written)
   return {
-    recipients: [...recipientsOf(envelope), ...addressesIn(field('to')), ...addressesIn(field('cc'))],
+    recipients: recipientsIn([...receiversOf(envelope), field('to'), field('cc')]),
     text: textOf(field('text'), field('html')),
     // Where it has no name, its headers are as good: when it was written and how it came.
     messageId: headers.get('message-id') ?? (written || undefined),
@@ -95,8 +113,8 @@ export async function readForm(fields: ReadonlyMap<string, string>): Promise<Inc
   }
 }
 
-function recipientsOf({ to }: Readonly<Record<string, unknown>>): string[] {
-  return Array.isArray(to) ? to.flatMap((one) => (typeof one === 'string' ? addressesIn(one) : [])) : []
+function receiversOf({ to }: Readonly<Record<string, unknown>>): string[] {
+  return Array.isArray(to) ? to.filter((one) => typeof one === 'string') : []
 }
 
 function senderOf({ from }: Readonly<Record<string, unknown>>): string | undefined {
@@ -133,7 +151,7 @@ export async function readRaw(raw: Buffer): Promise<IncomingMail> {
   const headers = new Map(mail.headers.map(({ key, value }) => [key.toLowerCase(), value] as const))
   const named = ['delivered-to', 'x-original-to', 'envelope-to', 'to', 'cc']
   return {
-    recipients: named.flatMap((name) => addressesIn(headers.get(name))),
+    recipients: recipientsIn(named.map((name) => headers.get(name))),
     text: textOf(mail.text, mail.html),
     messageId: mail.messageId,
     isAutomatic: isAutomatic(headers, undefined),
@@ -160,7 +178,7 @@ export interface PlainMail {
 export function readPlain({ to, text, html, messageId, headers: written = '' }: PlainMail): IncomingMail {
   const headers = readHeaders(written.slice(0, longestHeader))
   return {
-    recipients: [to].flat().flatMap((one) => addressesIn(one)),
+    recipients: recipientsIn([to].flat()),
     text: textOf(text, html),
     messageId: messageId ?? headers.get('message-id'),
     isAutomatic: isAutomatic(headers, undefined),

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { countHeld } from '../../../chat/held-by-restore.ts'
 import { dueSince, type PastBackups } from '../../../config/backup.ts'
 import type { Context } from '../../../context.ts'
+import { readWaitingSince } from '../../../events/lag.ts'
 import { isNotToCome, nowMs } from '../../../store/clock.ts'
 import { statement } from '../../../store/statement.ts'
 import { version } from '../../../version.ts'
@@ -54,17 +55,6 @@ const countJobs = sql<JobsRow>`
     limit 10000
   ) j`
 
-/** How far the horizon of events is behind (events/relay.ts). */
-const selectEventLag = sql<{ oldestAt: number | null }>`
-  select min(created_at) as "oldestAt"
-  from (
-    select created_at
-    from events
-    where id > (select id from event_horizon)
-    order by id
-    limit 1
-  ) e`
-
 interface BackupsRow extends PastBackups {
   /** Of the last one that ended. */
   readonly lastAt: number | null
@@ -89,11 +79,11 @@ export async function readHealth(context: Context) {
   const [row] = await database.query<DatabaseRow>(selectDatabase)
   const answersInMs = Math.round((performance.now() - askedAt) * 10) / 10
   if (row === undefined) throw new Error('the database says nothing of itself')
-  const [apps, [files], [jobs], [events], room, held, [backups]] = await Promise.all([
+  const [apps, [files], [jobs], waitingSince, room, held, [backups]] = await Promise.all([
     lookAtApps(database, null),
     database.query<{ bytes: number }>(selectBytes),
     database.run(countJobs),
-    database.run(selectEventLag),
+    readWaitingSince(database),
     media.room(),
     countHeld(database),
     database.query<BackupsRow>(selectBackups),
@@ -105,7 +95,7 @@ export async function readHealth(context: Context) {
       judgeDatabase(row, answersInMs),
       ...judgeRedis(context),
       judgeJobs(context, { ...counts, oldestAt }),
-      judgeEvents(events?.oldestAt ?? null),
+      judgeEvents(waitingSince),
       judgeDisk(room),
       judgeClock(row.now - (asked + answersInMs / 2)),
       ...judgeBackups(context, backups),

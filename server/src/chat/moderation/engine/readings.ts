@@ -114,12 +114,14 @@ function readBars(scene: Scene, from: number, to: number, traits: number): void 
   const bars = barsOf(scene, from, to)
   if (bars === undefined) return
   const asLeet = (traits & ~has.letter) === 0 ? (index: number) => codes[index]! : asLatin(scene, traits)
-  const all = 2 ** bars.length - 1
-  for (let choice = bars.length > mostBars ? all : 1; choice <= all; choice += 1)
+  const readWith = (isL: (bar: number) => boolean) =>
     append(scene, from, to, (index) => {
       const bar = bars.indexOf(index)
-      return bar >= 0 && (choice & (2 ** bar)) !== 0 ? letterL : asLeet(index)
+      return bar >= 0 && isL(bar) ? letterL : asLeet(index)
     })
+  // There may be more bars than a number has bits.
+  if (bars.length > mostBars) readWith(() => true)
+  else for (let choice = 1; choice < 2 ** bars.length; choice += 1) readWith((bar) => (choice & (2 ** bar)) !== 0)
 }
 
 /** @returns undefined where there are none */

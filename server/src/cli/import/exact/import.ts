@@ -1,8 +1,6 @@
-import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { pauseApp, resumeApp } from '../../../areas/apps/index.ts'
+import { pauseApp, resumeApp, resumeAppWithin } from '../../../areas/apps/index.ts'
 import { settingsTopic } from '../../../chat/app-settings.ts'
 import { type AppRegistry, type RegisteredApp, systemUid } from '../../../chat/apps.ts'
 import type { Audit } from '../../../chat/audit/audit.ts'
@@ -10,19 +8,22 @@ import { sealUnsealed } from '../../../chat/audit/chain.ts'
 import { keysTopic } from '../../../chat/credentials/keys.ts'
 import { rolesTopic } from '../../../chat/roles/policies.ts'
 import { listenersTopic } from '../../../events/listening.ts'
-import { pathOf } from '../../../media/path.ts'
 import type { FileStore } from '../../../media/storage.ts'
 import type { Database, Transaction } from '../../../store/database.ts'
 import type { Invalidation } from '../../../store/invalidation.ts'
 import type { Secrets } from '../../../store/secrets.ts'
 import { statement } from '../../../store/statement.ts'
 import { type Catalogue, catalogueSql, toCatalogue } from '../../export/catalogue.ts'
+import { digestOf, digestsName, type FileDigest, readDigests } from '../../export/file-digests.ts'
 import { type Manifest, manifestName, secretsName } from '../../export/manifest.ts'
-import { makeOwn, sizeOf } from '../../export/media.ts'
+import { makeOwn } from '../../export/media.ts'
 import { type ExportedTable, places } from '../../export/places.ts'
 import { openBlocks } from '../../export/seal.ts'
 import type { SecretRecord } from '../../export/secrets.ts'
+import type { WrittenFile } from '../../export/write.ts'
 import { readLines } from '../../lines.ts'
+import { ExactRefusal, ExactStopped } from './failures.ts'
+import { type ImportedFiles, importFiles } from './files.ts'
 import { type ExportedRecord, type Insertion, insertionOf } from './insertion.ts'
 import { passIdsOf, storeAround } from './messages.ts'
 import { storeSecret } from './secrets.ts'
@@ -46,20 +47,17 @@ export interface ExactOptions {
   readonly onProgress: (file: string, records: number) => void
 }
 
-/** The import cannot begin; the text says why. */
-export class ExactRefusal extends Error {}
-export class ExactStopped extends Error {}
-
 export interface ExactResult {
-  /** All of it was there already. */
+  /** All of it was there already, but for files that an earlier run did not find. */
   readonly wasThere: boolean
-  /** What could not be imported, in plain words. */
+  /** What could not be imported, and what came late, in plain words. */
   readonly remarks: readonly string[]
-  /** Keys of files that neither the folder nor the storage has. */
+  /** Keys of files that the storage does not have, since the folder does not have them as they were exported. */
   readonly missing: readonly string[]
 }
 
 const batchRecords = 1000
+const mediaFile = 'media.ndjson'
 /** The phase after the records of all tables. */
 const filesPhase = 'files/'
 const secretsPhase = secretsName
@@ -80,7 +78,21 @@ export async function importExactly(
   const source = await digestOf(path.join(options.folder, manifestName))
   const secretRecords = openSecrets(manifest, options, await readSecretsFile(manifest, options.folder))
   const progress = await begin(target, app, source)
-  if (progress.finishedAt !== null) return { wasThere: true, remarks: [], missing: [] }
+  const bringFiles = async (done: number): Promise<ImportedFiles> => {
+    const { folder, signal, onProgress } = options
+    if (manifest.files[mediaFile] === undefined) return { missing: [], damaged: [], unchecked: 0, late: 0 }
+    const digests = manifest.media.digests === undefined ? new Map<string, FileDigest>() : await readDigests(folder)
+    const onLine = (line: number) => onProgress('files', line)
+    const save = async (line: number) => void (await database.query(writeProgress, [app.appId, filesPhase, line]))
+    return importFiles({ ...target, appId: app.appId, folder, digests, signal, done, onLine, save })
+  }
+  if (progress.finishedAt !== null) {
+    await checkFile(mediaFile, manifest.files[mediaFile], options)
+    await checkFile(digestsName, manifest.media.digests, options)
+    const files = await bringFiles(Number.POSITIVE_INFINITY)
+    const remarks = [...remarksOfFiles(files), ...remarksOfPause(app)]
+    return { wasThere: true, remarks, missing: [...files.missing, ...files.damaged] }
+  }
   await checkFiles(manifest, options)
 
   const phases = [...places.map(({ file }) => `${file}.ndjson`), secretsPhase, filesPhase]
@@ -92,9 +104,10 @@ export async function importExactly(
     await importPlace(target, app, manifest, catalogue, place, startOf(`${place.file}.ndjson`), options)
   }
   if (reached <= phases.indexOf(secretsPhase)) await importSecrets(target, app, secretRecords)
-  const missing = await importFiles(target, app, manifest, startOf(filesPhase), options)
+  const files = await bringFiles(startOf(filesPhase))
   await finish(target, app, manifest, progress.wasPaused)
-  return { wasThere: false, remarks: remarksOf(manifest, missing, secretRecords === undefined), missing }
+  const remarks = [...remarksOf(manifest, secretRecords === undefined), ...remarksOfFiles({ ...files, late: 0 })]
+  return { wasThere: false, remarks, missing: [...files.missing, ...files.damaged] }
 }
 
 interface Progress {
@@ -183,27 +196,26 @@ async function requireEmpty(on: Pick<Transaction, 'query'>, app: RegisteredApp):
 }
 
 /** Every file must be what the manifest says, before anything of it is stored. */
-async function checkFiles(manifest: Manifest, { folder, signal, onProgress }: ExactOptions): Promise<void> {
-  for (const place of places) {
-    const name = `${place.file}.ndjson`
-    const expected = manifest.files[name]
-    // An export of an earlier version may not have it.
-    if (expected === undefined) continue
-    if (signal.aborted) throw new ExactStopped('stopped')
-    onProgress(`checking ${name}`, expected.records)
-    const found = await digestOf(path.join(folder, name)).catch(() => undefined)
-    if (found !== expected.sha256)
-      throw new ExactRefusal(`${name} is not as it was exported: it is missing or was changed`)
-  }
+async function checkFiles(manifest: Manifest, options: ExactOptions): Promise<void> {
+  for (const name of places.map(({ file }) => `${file}.ndjson`)) await checkFile(name, manifest.files[name], options)
+  await checkFile(digestsName, manifest.media.digests, options)
   const unknown = Object.keys(manifest.files).filter((name) => !places.some(({ file }) => `${file}.ndjson` === name))
   if (unknown.length > 0)
     throw new ExactRefusal(`this version does not know ${unknown.join(', ')}: import with a newer one`)
 }
 
-async function digestOf(file: string): Promise<string> {
-  const hash = createHash('sha256')
-  for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer)
-  return hash.digest('hex')
+async function checkFile(
+  name: string,
+  expected: WrittenFile | undefined,
+  { folder, signal, onProgress }: ExactOptions,
+): Promise<void> {
+  // An export of an earlier version may not have it.
+  if (expected === undefined) return
+  if (signal.aborted) throw new ExactStopped('stopped')
+  onProgress(`checking ${name}`, expected.records)
+  const found = await digestOf(path.join(folder, name)).catch(() => undefined)
+  if (found !== expected.sha256)
+    throw new ExactRefusal(`${name} is not as it was exported: it is missing or was changed`)
 }
 
 async function importPlace(
@@ -314,37 +326,6 @@ async function importSecrets(
   })
 }
 
-/** Puts the files into the storage. @returns keys of those that the folder does not have in their size */
-async function importFiles(
-  { database, storage }: ExactTarget,
-  { appId }: RegisteredApp,
-  manifest: Manifest,
-  done: number,
-  { folder, signal, onProgress }: ExactOptions,
-): Promise<string[]> {
-  if (manifest.files['media.ndjson'] === undefined) return []
-  const missing: string[] = []
-  let line = 0
-  for await (const text of readLines(path.join(folder, 'media.ndjson'))) {
-    line += 1
-    if (signal.aborted) throw new ExactStopped('stopped')
-    const { key, mimeType, size } = JSON.parse(text) as { key: string; mimeType: string; size: number }
-    if (!/^[0-9a-f]{32}$/.test(key)) throw new ExactRefusal(`media.ndjson names a file that cannot be: ${key}`)
-    const file = path.join(folder, 'files', key)
-    const isThere = (await sizeOf(file)) === size
-    if (line <= done) {
-      // The run that was interrupted has said nothing of what it did not find.
-      if (!isThere && (await storage.sizeOf(pathOf(appId, key))) === undefined) missing.push(key)
-      continue
-    }
-    if (isThere) await storage.write(pathOf(appId, key), createReadStream(file), mimeType)
-    else missing.push(key)
-    if (line % 20 === 0) await database.query(writeProgress, [appId, filesPhase, line])
-    onProgress('files', line)
-  }
-  return missing
-}
-
 const writeSettings = statement('update apps set settings = $2 where app_id = $1')
 const keepIds = statement(`
   insert into kept_message_ids (app_id, since)
@@ -374,12 +355,12 @@ async function finish(
     const details = { kind: 'export', records }
     await audit.record(tx, app.appId, { action: 'data_imported', type: 'app', target: app.name, details })
     for (const topic of topics) await invalidation.announce(tx, topic, String(app.appId))
-    await apps.changed(tx, app.name)
+    if (staysPaused) await apps.changed(tx, app.name)
+    else await resumeAppWithin(tx, target, app)
   })
-  if (!staysPaused) await resumeApp(target, app)
 }
 
-function remarksOf(manifest: Manifest, missing: readonly string[], isWithoutSecrets: boolean): string[] {
+function remarksOf(manifest: Manifest, isWithoutSecrets: boolean): string[] {
   const remarks: string[] = []
   if (isWithoutSecrets)
     remarks.push(
@@ -388,7 +369,23 @@ function remarksOf(manifest: Manifest, missing: readonly string[], isWithoutSecr
   const { lostPasswords } = manifest
   if (lostPasswords.length > 0)
     remarks.push(`Groups that need a new password (${lostPasswords.length}): ${lostPasswords.slice(0, 20).join(', ')}`)
-  if (missing.length > 0)
-    remarks.push(`Files that the folder does not have (${missing.length}): ${missing.slice(0, 20).join(', ')}`)
+  return remarks
+}
+
+/** Whoever runs it again wants to know why nobody is served: somebody has paused it since, or it was paused before. */
+function remarksOfPause({ pausedAt, name }: RegisteredApp): string[] {
+  return pausedAt === null ? [] : [`The app is paused: parley apps resume ${name} lets it go on.`]
+}
+
+function remarksOfFiles({ missing, damaged, unchecked, late }: ImportedFiles): string[] {
+  const remarks: string[] = []
+  const name = (what: string, keys: readonly string[]) => {
+    if (keys.length > 0) remarks.push(`${what} (${keys.length}): ${keys.slice(0, 20).join(', ')}`)
+  }
+  if (late > 0) remarks.push(`Files brought that were missing before: ${late}`)
+  name('Files that the folder does not have', missing)
+  name('Files that are not as they were exported', damaged)
+  if (unchecked > 0)
+    remarks.push(`Files of which only the size could be checked, as the export has no digests of them: ${unchecked}`)
   return remarks
 }

@@ -5,7 +5,8 @@ import { PassphraseError, readPassphrase } from '../../export/passphrase.ts'
 import { WrongPassphrase } from '../../export/seal.ts'
 import { openSession } from '../../export/session.ts'
 import type { ImportIo } from '../run.ts'
-import { ExactRefusal, ExactStopped, importExactly } from './import.ts'
+import { ExactRefusal, ExactStopped } from './failures.ts'
+import { importExactly } from './import.ts'
 
 const exactHelp = `Usage: parley import <folder> --exact [options]
 
@@ -73,8 +74,9 @@ export async function importExactCommand(args: readonly string[], io: Omit<Impor
       io.stdout.write(
         wasThere
           ? `This export is in ${app.name} already.\n`
-          : `${total.toLocaleString('en')} records imported into ${app.name} in ${rate}.\n${remarks.map((remark) => `${remark}\n`).join('')}`,
+          : `${total.toLocaleString('en')} records imported into ${app.name} in ${rate}.\n`,
       )
+      io.stdout.write(remarks.map((remark) => `${remark}\n`).join(''))
       return missing.length === 0 ? 0 : 1
     } finally {
       await session.database.close()

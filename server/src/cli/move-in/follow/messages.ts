@@ -7,6 +7,7 @@ import { isAboutNothing, messageFacts, reactorsOf, subjectOf } from '../facts.ts
 import { each, forEach } from '../for-each.ts'
 import { readSpan } from '../lists.ts'
 import { filesOf } from '../named-files.ts'
+import { createNamingOrder } from '../naming-order.ts'
 import { countingIn, importable, withoutLost } from '../prepare.ts'
 import { takeGroup, takePerson } from './people.ts'
 import type { Sides } from './sides.ts'
@@ -15,12 +16,13 @@ const batch = 200
 
 /**
  * Imports messages that are new, with the people and groups that are new with them.
- * @param rows in the order of time: a message is there before its replies
+ * @param rows in the order of time
  * @returns the ids of those that were refused
  */
 export async function takeNew(sides: Sides, rows: readonly JsonRecord[]): Promise<ReadonlySet<string>> {
   const refusedIds = new Set<string>()
-  const whole = await withReactions(sides.source, rows)
+  const order = createNamingOrder(new Set(rows.map(({ id }) => String(id))))
+  const whole = await withReactions(sides.source, [...rows.flatMap(order.take), ...order.rest()])
   await sides.copyFiles(whole.flatMap(filesOf))
   for (let at = 0; at < whole.length; at += batch) {
     const named = await Promise.all(whole.slice(at, at + batch).map((row) => nameMessage(sides, row, whole)))

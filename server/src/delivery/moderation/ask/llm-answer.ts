@@ -18,10 +18,15 @@ export function readCompletion(text: string): Read {
   return 'errors' in read ? { errors: read.errors.map((error) => `choices[0].message.content: ${error}`) } : read
 }
 
+const fence = '```'
+
 /** Some models put JSON into a code block of Markdown, whatever they are told. */
 function withoutFence(content: string): string {
-  const [, inside] = /^\s*```(?:json)?\s*\n([\s\S]*?)\n?\s*```\s*$/i.exec(content) ?? []
-  return inside ?? content
+  const text = content.trim()
+  const lineEnd = text.indexOf('\n')
+  if (!text.startsWith(fence) || !text.endsWith(fence) || lineEnd < 0) return content
+  const language = text.slice(fence.length, lineEnd).trim().toLowerCase()
+  return language === '' || language === 'json' ? text.slice(lineEnd, -fence.length).trim() : content
 }
 
 /** The code of an error in the form of OpenAI. */
