@@ -577,6 +577,22 @@ describe('a user', () => {
   }
 })
 
+it('who leaves a group sees it no more, on any device', async () => {
+  const world = await chatWorld('alice', 'bob')
+  await createGroup(world, 'team', 'alice', { participants: ['bob'] })
+  await sayInGroup(world, 'alice', 'team', 'secret')
+  const token = await tokenOf(world, 'bob')
+  const [one, two] = [await join(world, 'bob', { authToken: token }), await join(world, 'bob')]
+  const lists = [one, two].map((live) => live.openConversation({ guid: 'team' }))
+  await until(() => lists.every((list) => list.getSnapshot().isLoaded))
+  const removed: unknown[] = []
+  for (const live of [one, two]) live.on((event) => event.type === 'removed' && removed.push(event.action))
+  dataOf(await world.delete('/groups/team/members', undefined, { token }))
+  await until(() => [one, two].every((live) => live.conversations.getSnapshot().conversations.length === 0))
+  for (const list of lists) expect(list.getSnapshot()).toMatchObject({ messages: [], error: { status: 403 } })
+  expect(removed).toEqual(['left', 'left'])
+})
+
 describe('many views', () => {
   it('are all loaded, also one of members that is opened while those of another group are read', async () => {
     const world = await chatWorld('alice')

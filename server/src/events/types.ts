@@ -257,8 +257,8 @@ export interface Signal extends Omit<Place, 'conversation'> {
 }
 
 /**
- * An action message for one user alone, whether a member or not: who was removed from a group hears so as the last thing
- * from it, who is among the first members of one hears so as the first; who changed what moderation holds hears so on their
+ * An action message for one user alone, whether a member or not: who was removed from a group, or left, hears so as the last
+ * thing from it, who is among the first members of one hears so as the first; who changed what moderation holds hears so on their
  * other devices. Only on its way to sockets, never stored.
  */
 export interface Notice {

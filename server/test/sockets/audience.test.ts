@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createGroup, dataOf, say, sayInGroup, texts } from '../support/chat.ts'
 import { startService } from '../support/service.ts'
-import { type Client, connect } from '../support/socket.ts'
+import { type Client, connect, tokenOf } from '../support/socket.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
 
 const chatWorld = async (...uids: string[]): Promise<World> => {
@@ -132,7 +132,7 @@ describe('of a group', () => {
     return { world, id, alice, carol, bobs: [phone, tab] }
   }
 
-  it.each(Object.keys(out))('nothing reaches somebody who is %s, but that others removed them', async (way) => {
+  it.each(Object.keys(out))('nothing reaches somebody who is %s, but that they are out', async (way) => {
     const { world, id, alice, carol, bobs } = await openTeam()
     const answer = (await out[way]?.(world)) as { status: number }
     expect(answer.status).toBe(200)
@@ -144,14 +144,23 @@ describe('of a group', () => {
     dataOf(await world.post(`/messages/${id}/reactions/x`, undefined, { as: 'carol' }))
     await alice.takeType('reaction')
     for (const bob of bobs) {
-      if (way !== 'gone') {
-        const action = way === 'kicked' ? 'kicked' : 'banned'
-        expect((await bob.takeType('message')).body).toMatchObject({ category: 'action', data: { action } })
-      }
+      const action = way === 'gone' ? 'left' : way === 'kicked' ? 'kicked' : 'banned'
+      expect((await bob.takeType('message')).body).toMatchObject({ category: 'action', data: { action } })
       await expectNothing(bob)
     }
     bobs[0]?.send(typing('team', 'group'))
     expect((await bobs[0]?.takeType('error'))?.body.code).toMatch(/^ERR_(GROUP_NOT_JOINED|BANNED_GROUPMEMBER)$/)
+  })
+
+  it('whoever leaves with one device is told so on the other ones', async () => {
+    const { world, alice, bobs } = await openTeam()
+    const [phone, tab] = bobs as [Client, Client]
+    const headers = { resource: 'phone' }
+    dataOf(await world.delete('/groups/team/members', undefined, { token: await tokenOf(world, 'bob'), headers }))
+    const stored = await alice.takeType('message')
+    expect(stored.body.data).toMatchObject({ action: 'left', entities: { on: { entity: { uid: 'bob' } } } })
+    expect((await tab.takeType('message')).body).toEqual(stored.body)
+    await expectNothing(phone)
   })
 
   it.each(['kicked', 'banned'])('the action message is what somebody who is %s hears too', async (way) => {

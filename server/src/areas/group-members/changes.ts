@@ -120,8 +120,10 @@ interface MemberEvent {
   readonly by: UserRow
   readonly on: UserRow
   readonly scope?: { readonly old: GroupScope; readonly new: GroupScope }
-  /** They were kicked or banned: they get this message too, as the last one from the group. */
+  /** They left, or were kicked or banned: they get this message too, as the last one from the group. */
   readonly isRemoval?: boolean
+  /** With which they left: it is not sent there. */
+  readonly device?: string | undefined
 }
 
 const triggers = {
@@ -153,7 +155,8 @@ export async function writeAction(
   const place = placeOfGroup(group)
   tx.afterCommit(() => {
     events.publish(appId, { trigger: 'message_sent', place, messageId, message })
-    if (event.isRemoval === true) events.publish(appId, { notice: message, place, to: event.on.uid })
+    if (event.isRemoval === true)
+      events.publish(appId, { notice: message, place, to: event.on.uid, device: event.device })
   })
   await raiseMemberEvents(events, tx, appId, group, {
     ...event,

@@ -8,8 +8,18 @@ import { notAMember, ownerCannotLeave } from './errors.ts'
 import { refuseAdmin, refuseRemoval } from './rules.ts'
 import { holdUsers, requireTarget } from './targets.ts'
 
-/** A member leaves. @throws 403 `ERR_GROUP_NO_SELF_ACTION` for the owner */
-export async function leave(context: Context, appId: number, guid: string, uid: string): Promise<void> {
+/**
+ * A member leaves.
+ * @param device with which they do
+ * @throws 403 `ERR_GROUP_NO_SELF_ACTION` for the owner
+ */
+export async function leave(
+  context: Context,
+  appId: number,
+  guid: string,
+  uid: string,
+  device: string | undefined,
+): Promise<void> {
   await context.database.transaction(async (tx) => {
     await holdUsers(tx, appId, [uid])
     const group = await lockGroup(tx, appId, guid)
@@ -19,7 +29,8 @@ export async function leave(context: Context, appId: number, guid: string, uid: 
     if (uid === group.owner) throw ownerCannotLeave(group.guid, uid)
     const now = Math.floor(Date.now() / 1000)
     const after = await removeMembers(context.events, tx, appId, group, [user], now)
-    await writeAction(context.events, tx, appId, after, { action: 'left', by: user, on: user }, now)
+    const event = { action: 'left', by: user, on: user, isRemoval: true, device } as const
+    await writeAction(context.events, tx, appId, after, event, now)
   })
 }
 

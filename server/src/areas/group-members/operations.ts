@@ -8,6 +8,7 @@ import {
   putGroupMembers,
 } from '@parley/contract'
 import { serve } from '../../call.ts'
+import { actingDevice } from '../../chat/identity.ts'
 import { requireFeature, requireRolePermission } from '../../chat/roles/rules.ts'
 import type { Context } from '../../context.ts'
 import { readPage } from '../../paging.ts'
@@ -50,8 +51,8 @@ export const operations = [
     return { data: await addMembers(context, app.appId, params.guid, actor, await readLists(context, app.appId, body)) }
   }),
 
-  serve(leaveGroup, async ({ app, actor, params }, context) => {
-    await leave(context, app.appId, params.guid, actor.uid)
+  serve(leaveGroup, async ({ app, actor, caller, params }, context) => {
+    await leave(context, app.appId, params.guid, actor.uid, actingDevice(caller))
     return { data: { success: true, message: `${actor.uid} left ${params.guid.toLowerCase()}` } }
   }),
 
