@@ -91,6 +91,7 @@ export function createSync(parts: SyncParts): Sync {
       waiting = []
       typing.clear()
       presences.forget()
+      const failed = screens.all().filter(({ timeline }) => timeline.progress().failed !== undefined)
       await session.logIn(signal)
       if (signal.aborted) throw signal.reason
       outbox.start(session.uid as string)
@@ -105,7 +106,7 @@ export function createSync(parts: SyncParts): Sync {
       for (const frame of frames) handle(frame, true)
       outbox.wake()
       // Whether that works is said where it is shown.
-      for (const { timeline } of screens.all()) timeline.loads.loadAgain(signal).catch(() => {})
+      for (const { timeline } of failed) timeline.loads.loadAgain(signal).catch(() => {})
     },
   }
 }
