@@ -63,7 +63,7 @@ describe('A message on which patterns take too long', () => {
     expect(await statusOf(hostile)).toBe('approved')
     expect(await statusOf(`${hostile} q777q`)).toBe('disapproved')
     const metrics = await (await fetch(`${service.url}/metrics`)).text()
-    expect(metrics).toContain(`parley_moderation_patterns_cut_total{app="${world.app.name}"} 20`)
+    expect(metrics).toContain(`parley_moderation_terms_cut_total{app="${world.app.name}"} 20`)
   })
 })
 

@@ -38,6 +38,13 @@ describe('A word of bars', () => {
   })
 })
 
+describe('A text of one sign', () => {
+  it.each(['$', '@', '*', '!'])('is read in one go: %s', async (sign) => {
+    const folded = await callApart(source('chat/moderation/engine/fold.ts'), 'foldText', sign.repeat(3_000_000))
+    expect((folded as FoldedText).length).toBeLessThan(10)
+  })
+})
+
 describe('A template', () => {
   const template = source('chat/notifications/template.ts')
   const blanks = ' '.repeat(100_000)

@@ -20,8 +20,8 @@ export function createModerationJudge({
   log,
 }: Pick<Context, 'database' | 'rulebook' | 'settings' | 'metrics' | 'log'>): Judge {
   const cuts = new Counter({
-    name: 'parley_moderation_patterns_cut_total',
-    help: 'Texts of messages on which a pattern of a rule took too long, and was not met therefore',
+    name: 'parley_moderation_terms_cut_total',
+    help: 'Patterns, or words, of rules that took too long on a text of a message, and were not met therefore',
     labelNames: ['app'],
     registers: [metrics.registry],
   })
@@ -31,8 +31,8 @@ export function createModerationJudge({
     if (logged.has(appId)) return
     logged.set(appId, true)
     log.warn(
-      { app: appId, patterns: cut },
-      'patterns of moderation rules took too long on a message: they were not met',
+      { app: appId, terms: cut },
+      'patterns or words of moderation rules took too long on a message: they were not met',
     )
   }
   return {

@@ -144,7 +144,7 @@ export interface Outcome {
   readonly hits: readonly Hit[]
   /** What is left to be asked outside; nobody is asked where a hit blocks already. */
   readonly questions: readonly Question[]
-  /** How often a pattern took too long on a text of the message, and was not met therefore. */
+  /** How often a pattern took too long on a text of the message, or comparing words did, and was not met therefore. */
   readonly cut: number
   /** Microseconds. */
   readonly took: number

@@ -100,6 +100,31 @@ describe('Words', () => {
     expect(await found({ value: ['"turnip"'] }, 'a turnip')).toEqual(['turnip'])
   })
 
+  it('of the same letters, more or less often repeated, are compared as far as a message may take', async () => {
+    const numbers = Array.from({ length: 97 }, (_, index) => index + 1)
+    const all = numbers.flatMap((a) => numbers.map((b) => `${'a'.repeat(a)}${'b'.repeat(b)}cc`))
+    const terms = [...all.filter(({ length }) => length <= 100), 'damn']
+    const rules = [rule({ conditions: [condition({ isListed: true, value: ['words'] })] })]
+    const engine = await compileEngine(rules, [list({ terms })])
+    expect(engine.judge(message('aabc or aabbcc')).hits.map(({ match }) => match?.text)).toEqual(['aabbcc'])
+    expect(engine.judge(message('abc '.repeat(2_400)))).toMatchObject({ cut: 1, hits: [] })
+    expect(engine.judge(message('damn abc'))).toMatchObject({ cut: 0, hits: [{ match: { text: 'damn' } }] })
+  })
+
+  it('that are exceptions may overlap', async () => {
+    const excepted = rule({
+      exceptions: ['天地', '地天', '地天地'],
+      conditions: [condition({ value: ['天', '地', 'x'] })],
+    })
+    const engine = await compileEngine([excepted], [])
+    const startsIn = (text: string) => engine.judge(message(text)).hits.map(({ match }) => match?.start)
+    expect(startsIn('天地天地')).toEqual([])
+    expect(startsIn('地天地天')).toEqual([])
+    expect(startsIn('天 天地')).toEqual([0])
+    expect(startsIn('天地 x 地天')).toEqual([3])
+    expect(startsIn('天地地天x地')).toEqual([4])
+  })
+
   it('are not made up of what two words may mean, nor of singles that are numbers', async () => {
     expect(await found({ value: ['lie'] }, 'at 1 1 3 o’clock')).toEqual([])
     expect(await found({ value: ['hell', 'its'] }, "he'll see, it's him")).toEqual([])

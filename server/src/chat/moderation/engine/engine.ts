@@ -5,11 +5,11 @@ import { applies } from './filters.ts'
 import { FoldingRoom } from './folded.ts'
 import { countLinks } from './links.ts'
 import { type Pattern, PatternCompiler } from './patterns.ts'
-import { type SentenceList, similarityTo } from './sentences.ts'
+import type { SentenceList } from './sentences.ts'
 import { shareTerms } from './shared.ts'
 import type { Traffic } from './traffic.ts'
 import { type Tools, View } from './view.ts'
-import { findWords, isWord, type Span, type WordList } from './words.ts'
+import { findWords, isWord, type Span, startComparing, stopComparing, type WordList } from './words.ts'
 
 /** The rules of an app, compiled. */
 export interface Engine {
@@ -145,6 +145,19 @@ function judge(
   const began = performance.now()
   tools.room.clear()
   tools.budget.renew()
+  startComparing()
+  const { hits, questions } = ask(rules, tools, message, traffic)
+  const cut = tools.budget.cut + (stopComparing() ? 1 : 0)
+  const isStopped = hits.some(({ rule }) => rule.mode === 'on' && rule.actions.some(stops))
+  return { hits, questions: isStopped ? [] : questions, cut, took: Math.round(1000 * (performance.now() - began)) }
+}
+
+function ask(
+  rules: readonly CompiledRule[],
+  tools: Tools,
+  message: JudgedMessage,
+  traffic: Traffic | undefined,
+): { readonly hits: Hit[]; readonly questions: Question[] } {
   const views = [new View('text', message.text, tools), new View('custom', message.custom, tools)]
   const hits: Hit[] = []
   const questions: Question[] = []
@@ -161,9 +174,7 @@ function judge(
     for (const { questions: asked } of rule.conditions)
       questions.push(...asked.filter((question) => concerns(question, message)))
   }
-  const isStopped = hits.some(({ rule }) => rule.mode === 'on' && rule.actions.some(stops))
-  const { cut } = tools.budget
-  return { hits, questions: isStopped ? [] : questions, cut, took: Math.round(1000 * (performance.now() - began)) }
+  return { hits, questions }
 }
 
 /** The text without what a rule excepts: blanks stand there, so that places stay. */
@@ -171,7 +182,13 @@ function takeOut(exceptions: WordList, view: View): View {
   const spans = findWords(exceptions, view.folded)
   if (spans.length === 0) return view
   const units = view.text.split('')
-  for (const { start, end } of spans) units.fill('\n', start, end)
+  // From behind, by where they end: they may overlap, and each place is filled once.
+  let filled = units.length
+  for (const { start, end } of spans.sort((one, other) => other.end - one.end)) {
+    if (start >= filled) continue
+    units.fill('\n', start, Math.min(end, filled))
+    filled = start
+  }
   return view.with(units.join(''))
 }
 
@@ -205,7 +222,7 @@ function meet(
   for (const matter of matters) {
     const list = matter.list && { list: matter.list }
     if (matter.sentences !== undefined) {
-      const confidence = similarityTo(matter.sentences, view.folded)
+      const confidence = view.similarityTo(matter.sentences)
       if (confidence > (matter.threshold ?? 50)) return { ...list, confidence }
       continue
     }

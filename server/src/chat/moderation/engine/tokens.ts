@@ -45,6 +45,7 @@ export function findTokens(spelled: Spelled): Tokens {
   const { kinds, codes, length } = spelled
   const tokens = scratch
   makeRoom(tokens, length)
+  runEnd = 0
   for (let at = 0; at < length; ) {
     const kind = kinds[at]!
     const from = at
@@ -87,15 +88,20 @@ function makeRoom(tokens: Tokens, size: number): void {
 const dollar = 0x24
 const at = 0x40
 
+/** Where the run of one sign ends that was looked at last: a text of nothing else is looked through once. */
+let runEnd = 0
+
 /**
  * Whether a sign stands where a letter would: `$` before or behind a letter, `@` too, others between two. What follows may
  * be written for a letter itself.
  */
 function isSpelt({ codes, kinds, length }: Spelled, index: number, isAfter: boolean): boolean {
   const sign = codes[index]!
-  let next = index + 1
-  while (next < length && codes[next] === sign) next += 1
-  const bit = next < length ? bits[kinds[next]!]! : 0
+  if (index >= runEnd) {
+    runEnd = index + 1
+    while (runEnd < length && codes[runEnd] === sign) runEnd += 1
+  }
+  const bit = runEnd < length ? bits[kinds[runEnd]!]! : 0
   if (isBlot(sign)) return isAfter && (bit & letterBits) !== 0
   if (sign === dollar || sign === at) return isAfter || (bit & letterBits) !== 0
   return isAfter ? (bit & (letterBits | has.digit)) !== 0 : false

@@ -4,6 +4,7 @@ import type { PatternBudget } from './pattern-budget.ts'
 import type { PatternScreen } from './pattern-screen.ts'
 import { findPattern, isPattern, type Pattern } from './patterns.ts'
 import { type PlainText, plainOf } from './plain.ts'
+import { type SentenceList, similarityTo } from './sentences.ts'
 import { findWord, type Span, type WordList } from './words.ts'
 
 /** What the texts of one message are looked at with. */
@@ -25,6 +26,8 @@ export class View {
   #screened: Screened | undefined
   /** Null where the plain text is the text itself. */
   #plain: { readonly of: PlainText; readonly screened: Screened } | null | undefined
+  /** How similar it is to lists of sentences. */
+  #similar: Map<SentenceList, number> | undefined
   /** Where the words of a list, or a pattern, were found first; `equals` asks anew. */
   #found: Map<WordList | Pattern, Span | undefined> | undefined
 
@@ -46,6 +49,15 @@ export class View {
 
   findWord(words: WordList): Span | undefined {
     return this.#remember(words, () => findWord(words, this.folded))
+  }
+
+  similarityTo(sentences: SentenceList): number {
+    this.#similar ??= new Map()
+    const known = this.#similar.get(sentences)
+    if (known !== undefined) return known
+    const similarity = similarityTo(sentences, this.folded)
+    this.#similar.set(sentences, similarity)
+    return similarity
   }
 
   findPattern(pattern: Pattern): Span | undefined {

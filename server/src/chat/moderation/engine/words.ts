@@ -86,6 +86,25 @@ function meaningOf(around: string): string {
   return around.replace(/[^\p{S}#@%&*/\\]/gu, '')
 }
 
+/**
+ * Characters of spellings that are compared with one message: some ten milliseconds. Usual lists need some hundreds. A hundred thousand
+ * spellings of the same letters and a text of nothing else would take ten seconds.
+ */
+const mostCompared = 10_000_000
+let left = Number.POSITIVE_INFINITY
+
+/** Counts what is compared from here on. */
+export function startComparing(): void {
+  left = mostCompared
+}
+
+/** @returns whether there was more to compare than a message may take: the rest was not found */
+export function stopComparing(): boolean {
+  const isCut = left < 0
+  left = Number.POSITIVE_INFINITY
+  return isCut
+}
+
 /** The first word of the list in a text. */
 export function findWord(list: WordList, folded: FoldedText): Span | undefined {
   const { automaton } = list
@@ -124,6 +143,8 @@ function spell(list: WordList, key: number, folded: FoldedText, last: number): S
   for (let spelling = list.firstOf[key]!; spelling < list.firstOf[key + 1]!; spelling += 1) {
     const offset = list.offsets[spelling]!
     const length = (list.offsets[spelling + 1] ?? list.runs.length) - offset
+    left -= length
+    if (left < 0) return undefined
     const first = last - length + 1
     if (!repeatsEnough(list.runs, offset, length, folded, first)) continue
     const start = folded.starts[folded.codes[first] === separator ? first + 1 : first]!
