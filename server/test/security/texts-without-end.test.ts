@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { readForm, readPlain, readRaw } from '../../src/areas/notifications/replies/mail.ts'
+import { findNamedConversations } from '../../src/chat/conversations/find.ts'
 import type { FoldedText } from '../../src/chat/moderation/engine/folded.ts'
 import { readCompletion } from '../../src/delivery/moderation/ask/llm-answer.ts'
 import { readOwnAddress } from '../../src/media/own-address.ts'
+import type { Queryable } from '../../src/store/database.ts'
 import { callApart } from '../support/apart.ts'
+import { refusal } from '../support/chat.ts'
+import { createUsers, createWorld } from '../support/world.ts'
 
 /* Texts that were once read for seconds, days or for ever, by the one thread that serves everybody. */
 
@@ -124,6 +128,29 @@ describe('The address of a file', () => {
     `https://chat.example/?${folder}cat.png`,
   ])('is none of the app: %s', (text) => {
     expect(readOwnAddress('parley', text)).toBeUndefined()
+  })
+})
+
+describe('The name of a conversation', () => {
+  it('is not looked up where it is longer than any, with each place at which it may be cut', async () => {
+    const asked: unknown[] = []
+    const on = {
+      query: async (_: string, values: unknown) => {
+        asked.push(values)
+        return []
+      },
+    } as unknown as Queryable
+    await findNamedConversations(on, 1, 'a_user_'.repeat(2_300))
+    expect(asked).toEqual([])
+    await findNamedConversations(on, 1, 'A_user_B_user_c')
+    expect(asked).toEqual([[1, [1, 1], ['a', 'a_user_b'], ['b_user_c', 'c']]])
+  })
+
+  it('is that of no conversation then', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice')
+    const path = `/conversations/${'a_user_'.repeat(2_000)}`
+    expect(refusal(await world.get(path, { as: 'alice' }))).toMatch(/^404 /)
   })
 })
 

@@ -67,8 +67,12 @@ export function findNamedConversations(on: Queryable, appId: number, name: strin
   return findByParts(on, appId, candidatesOf(name.toLowerCase()))
 }
 
+/** Two uids, with the marks of those that were given to somebody else since. Each place of a longer name would be asked for, with all of it. */
+const longestName = 300
+
 /** Every reading of a conversation id: `group_<guid>`, or two uids in byte order around one of its `_user_`. */
 function candidatesOf(name: string): Parts[] {
+  if (name.length > longestName) return []
   const candidates: Parts[] = []
   if (name.startsWith('group_')) candidates.push({ kind: 'group', first: name.slice('group_'.length), second: '' })
   const separator = '_user_'
