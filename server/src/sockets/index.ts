@@ -11,9 +11,9 @@ import { forgetAudiences, forgetIdle } from './audiences.ts'
 import { createBlockBook } from './blocks.ts'
 import { createConnections } from './connections.ts'
 import { createDelivery } from './deliver.ts'
-import { createDoubt } from './doubt.ts'
 import { createHandshake } from './handshake.ts'
 import { createIncoming } from './incoming.ts'
+import { createLateResync } from './late-resync.ts'
 import { createSocketMetrics } from './metrics.ts'
 import { createPresenceFanout } from './presence/fanout.ts'
 import { createPresenceTracker } from './presence/tracker.ts'
@@ -29,15 +29,15 @@ export interface Sockets {
   /** Opens sockets on a server, on the port of its other requests. */
   attach(server: FastifyInstance): void
   start(): void
-  /** Tells every socket to connect again, over some seconds, then ends those that are left. */
+  /** Asks every socket to connect again, over some seconds, then ends those that are left. */
   drain(): Promise<void>
   stop(): Promise<void>
   /**
-   * What other processes told may have been missed (the line to them was cut): blocks and members are read anew, and
+   * What other processes published may have been missed (the connection to them was cut): blocks and members are read anew, and
    * sockets whose tokens stopped working are closed.
    */
   resync(): Promise<void>
-  /** Something was missed that clients should have been told: they connect again, spread over some seconds, and list it. */
+  /** Something was missed of which clients should have been notified: they connect again, spread over some seconds, and list it. */
   disconnectToResync(): Promise<void>
 }
 
@@ -69,7 +69,7 @@ export function createSockets(context: Context): Sockets {
   })
   context.invalidation.onChange(appsTopic, (name) => {
     sessions.endPaused(name).catch((error: Error) => {
-      // The line to the database was cut, too: what there is is looked at again once it is back.
+      // The connection to the database was cut, too: what there is is looked at again once it is back.
       if (!isConnectionFailure(error)) log.warn({ err: error }, 'sockets of paused apps could not be closed')
     })
   })
@@ -86,7 +86,7 @@ export function createSockets(context: Context): Sockets {
     for (const sockets of registry.all()) forgetAudiences(sockets)
     await sessions.verify()
   }
-  const doubt = createDoubt({ log, drainMs: settings.drainMs, resync })
+  const lateResync = createLateResync({ log, drainMs: settings.drainMs, resync })
 
   const onExpiryFailure = (error: Error) => {
     if (!isConnectionFailure(error)) log.warn({ err: error }, 'expired sessions could not be ended')
@@ -102,7 +102,7 @@ export function createSockets(context: Context): Sockets {
     registry.prune()
     if (!context.monitor.available) return
     sessions.endExpired(now).catch(onExpiryFailure)
-    doubt.settle()
+    lateResync.run()
   }
 
   let sweeping: NodeJS.Timeout | undefined
@@ -114,14 +114,14 @@ export function createSockets(context: Context): Sockets {
     start() {
       const onEvent: BusListener = (appId, event, isRemote) => {
         if ('control' in event) {
-          if (event.control === 'in_doubt') doubt.add(connections.all())
+          if (event.control === 'in_doubt') lateResync.add(connections.all())
           else sessions.end(appId, event)
         }
         context.metrics.demand.count++
         delivery.onEvent(appId, event, isRemote)
       }
       unsubscribe = events.bus.subscribe(onEvent, () => connections.size > 0)
-      // Other processes tell theirs, too.
+      // Other processes publish theirs, too.
       context.database.onDoubt(() => events.publish(0, { control: 'in_doubt' }))
       sweeping = setInterval(sweep, sweepMs).unref()
       tracker.start()
@@ -131,8 +131,8 @@ export function createSockets(context: Context): Sockets {
       // First: users whose sockets are closed now do not go offline, they reconnect elsewhere.
       await tracker.stop()
       await closeOverTime([...connections.all()], 'restart', settings.drainMs)
-      const deadline = Date.now() + 1_000
-      while (connections.size > 0 && Date.now() < deadline) await delay(20)
+      const deadline = performance.now() + 1_000
+      while (connections.size > 0 && performance.now() < deadline) await delay(20)
       for (const { ws } of [...connections.all()]) ws.terminate()
     },
     async stop() {

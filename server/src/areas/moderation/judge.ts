@@ -26,7 +26,7 @@ export function createModerationJudge({
     registers: [metrics.registry],
   })
   const logged = new LRUCache<number, true>({ max: 1_000, ttl: logEveryMs })
-  const tellOfCut = ({ appId, name }: App, cut: number) => {
+  const reportCut = ({ appId, name }: App, cut: number) => {
     cuts.inc({ app: name }, cut)
     if (logged.has(appId)) return
     logged.set(appId, true)
@@ -47,7 +47,7 @@ export function createModerationJudge({
       // Rate and repetition count what is sent, and an edit is no other message.
       const traffic = draft.edits === null ? rules.traffic : undefined
       const outcome = rules.engine.judge(message, traffic)
-      if (outcome.cut > 0) tellOfCut(draft.app, outcome.cut)
+      if (outcome.cut > 0) reportCut(draft.app, outcome.cut)
       return { is: 'moderated', outcome }
     },
   }

@@ -145,9 +145,9 @@ export async function deliver<
 
   /** Until it is time to look again. @param isFull there is enough at hand: what is new has to wait */
   async function pause(isIdle: boolean, isFull: boolean): Promise<void> {
-    // Whoever is told of what becomes due need not look for it just because all at hand is done.
-    const isTold = isIdle || (watch.isTold && !isFull)
-    const isEnough = isTold ? undefined : queue.until(isFull && !breaker.isProbing ? fewNow() : 0)
+    // Whoever is notified of what becomes due need not look for it just because all at hand is done.
+    const isNotified = isIdle || (watch.isNotified && !isFull)
+    const isEnough = isNotified ? undefined : queue.until(isFull && !breaker.isProbing ? fewNow() : 0)
     await watch.pause(isFull ? lookWhenFullMs : lookMs, !isFull, isEnough)
   }
 }

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 /** Hears of what becomes due while it is waited for. */
 export interface DueWatch {
   /** Whether there is anybody to hear it from. */
-  readonly isTold: boolean
+  readonly isNotified: boolean
   /** Whether something has become due since it was said that all before is known. */
   readonly isNew: boolean
   /** What has become due so far is known. */
@@ -25,7 +25,7 @@ export function createDueWatch(onDue: ((look: () => void) => () => void) | undef
     waiting?.abort()
   })
   return {
-    isTold: onDue !== undefined,
+    isNotified: onDue !== undefined,
     get isNew() {
       return isNew
     },

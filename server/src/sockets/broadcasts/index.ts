@@ -6,7 +6,7 @@ import { broadcastMessage, broadcastNotice, broadcastStatus } from './messages.t
 import type { EventParts } from './parts.ts'
 import { broadcastGoal, broadcastReceipt } from './receipts.ts'
 
-/** Tells of an event whoever may hear of it. What has no frame is left out. */
+/** Broadcasts an event to whoever may hear of it. What has no frame is left out. */
 export function broadcastEvent(
   parts: EventParts,
   sockets: AppSockets,
@@ -45,7 +45,7 @@ export function broadcastEvent(
   }
 }
 
-/** What a client wrote that is not stored: that somebody is typing, or whatever clients tell each other. */
+/** What a client wrote that is not stored: that somebody is typing, or whatever clients send each other. */
 function broadcastSignal({ summaries, dispatch }: EventParts, sockets: AppSockets, event: Signal): void {
   const frame = () => signalFrame(summaries, sockets.app, event)
   dispatch(sockets, {

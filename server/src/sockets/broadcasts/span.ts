@@ -2,7 +2,7 @@ import type { MessageChanged, MessageSent, Reacted, Traceable } from '../../even
 import type { AppSockets } from '../registry.ts'
 import type { EventParts } from './parts.ts'
 
-/** Telling of an event, where the request that it came from is told of. */
+/** The span in which an event is broadcast, where the request that it came from is traced. */
 export function spanOf(
   { context: { tracing } }: EventParts,
   { app }: AppSockets,

@@ -4,14 +4,14 @@ import type { Connection } from './connection.ts'
 import { closeOverTime } from './upkeep.ts'
 
 /** Clients that may lack something of which it is not known whether it was stored. */
-export interface Doubt {
+export interface LateResync {
   /** These may lack something from now on. */
   add(connections: Iterable<Connection>): void
   /** Has them connect again, once the database answers. Those who have connected since then have asked for what is new. */
-  settle(): void
+  run(): void
 }
 
-export interface DoubtParts {
+export interface LateResyncParts {
   readonly log: Log
   /** Milliseconds over which they are closed. */
   readonly drainMs: number
@@ -19,21 +19,21 @@ export interface DoubtParts {
   resync(): Promise<void>
 }
 
-export function createDoubt({ log, drainMs, resync }: DoubtParts): Doubt {
-  /** Undefined where nothing is in doubt. */
-  let doubtful: Set<Connection> | undefined
-  let isSettling = false
+export function createLateResync({ log, drainMs, resync }: LateResyncParts): LateResync {
+  /** Undefined where nobody lacks anything. */
+  let lacking: Set<Connection> | undefined
+  let isRunning = false
 
-  const settle = async () => {
-    if (doubtful === undefined || isSettling) return
-    isSettling = true
+  const run = async () => {
+    if (lacking === undefined || isRunning) return
+    isRunning = true
     try {
       await resync()
-      const lacking = [...doubtful]
-      doubtful = undefined
-      await closeOverTime(lacking, 'tryAgain', drainMs)
+      const these = [...lacking]
+      lacking = undefined
+      await closeOverTime(these, 'tryAgain', drainMs)
     } finally {
-      isSettling = false
+      isRunning = false
     }
   }
   const onFailure = (error: Error) => {
@@ -43,8 +43,8 @@ export function createDoubt({ log, drainMs, resync }: DoubtParts): Doubt {
 
   return {
     add(connections) {
-      doubtful = new Set([...(doubtful ?? []), ...connections])
+      lacking = new Set([...(lacking ?? []), ...connections])
     },
-    settle: () => void settle().catch(onFailure),
+    run: () => void run().catch(onFailure),
   }
 }
